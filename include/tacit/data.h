@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_DATA_H
+#define TACIT_DATA_H
+/*
+ * Records, kept agent by agent. A protocol never sees a record: it holds an opaque
+ * tacit_shard and hands it to the kernels of model.h, which walk it batch by batch.
+ */
+#include "tacit/base.h"
+#include "tacit/config.h"
+
+typedef struct tacit_dataset tacit_dataset;
+typedef struct tacit_shard tacit_shard; /* one agent's records of one split */
+
+typedef enum tacit_split { TACIT_TRAIN, TACIT_VALIDATION, TACIT_TEST, TACIT_SPLITS } tacit_split;
+
+/* Consecutive rows: x is rows x features (row-major, no padding), y one value a row. */
+typedef struct tacit_batch {
+    size_t rows;
+    const void *x;
+    const void *y;
+} tacit_batch;
+
+/* ---- building: add rows agent by agent, then freeze ---- */
+/* `counts[split][agent]` says how many rows each agent will get; all memory is claimed
+ * (and absurd sizes refused) here. Rows start as zero. */
+tacit_status tacit_dataset_create(tacit_dataset **out, uint32_t agents, size_t features,
+                                  tacit_scalar scalar, const uint32_t *const counts[TACIT_SPLITS],
+                                  tacit_error *err);
+/* Write row `row` of an agent's split; refuses NaN and infinity. */
+tacit_status tacit_dataset_put(tacit_dataset *data, uint32_t agent, tacit_split split, size_t row,
+                               const double *x, double y, tacit_error *err);
+void tacit_dataset_free(tacit_dataset *data);
+
+/* ---- reading ---- */
+uint32_t tacit_dataset_agents(const tacit_dataset *data);
+size_t tacit_dataset_features(const tacit_dataset *data);
+tacit_scalar tacit_dataset_scalar(const tacit_dataset *data);
+uint32_t tacit_dataset_rows(const tacit_dataset *data, uint32_t agent, tacit_split split);
+uint64_t tacit_dataset_bytes(const tacit_dataset *data);
+const char *tacit_dataset_name(const tacit_dataset *data, uint32_t agent); /* "7", "ward-b" */
+tacit_status tacit_dataset_set_name(tacit_dataset *data, uint32_t agent, const char *name);
+const tacit_shard *tacit_dataset_shard(const tacit_dataset *data, uint32_t agent,
+                                       tacit_split split);
+/* All agents' rows of a split as one shard: for oracles under trust `central` only. */
+const tacit_shard *tacit_dataset_pooled(const tacit_dataset *data, tacit_split split);
+
+/* ---- a shard, for kernels ---- */
+size_t tacit_shard_rows(const tacit_shard *shard);
+size_t tacit_shard_features(const tacit_shard *shard);
+tacit_scalar tacit_shard_scalar(const tacit_shard *shard);
+/* Batches in order: start with *cursor = 0; false at the end. */
+bool tacit_shard_next(const tacit_shard *shard, size_t *cursor, tacit_batch *batch);
+/* Ask the cache for the first `lines` cache lines of the shard. */
+void tacit_shard_prefetch(const tacit_shard *shard, size_t lines);
+
+/* ---- sources ---- */
+typedef enum tacit_bound { TACIT_BOUND_NONE, TACIT_BOUND_L2, TACIT_BOUND_L1 } tacit_bound;
+typedef enum tacit_task { TACIT_CLASSIFY, TACIT_REGRESS } tacit_task;
+
+/* Options of the YAML section "data". */
+typedef struct tacit_data_options {
+    int source; /* 0 linear-separators, 1 csv */
+    /* linear-separators: paper 000 section 5.1 */
+    int64_t agents, dimension, min_records, max_records, test_records, validation_records;
+    double label_noise;
+    /* csv */
+    char path[TACIT_TEXT_MAX];
+    char agent_column[TACIT_TEXT_MAX]; /* one agent a distinct value */
+    char label_column[TACIT_TEXT_MAX];
+    char positive[TACIT_TEXT_MAX]; /* label value that counts as +1; "" = labels are numbers */
+    bool bias;                     /* append a constant 1 feature */
+    double test_fraction, validation_fraction;
+    /* both */
+    int bound; /* tacit_bound: divide rows by max(1, norm) */
+} tacit_data_options;
+extern const tacit_section tacit_data_section;
+
+/* What a source knows beside the records. */
+typedef struct tacit_source {
+    tacit_dataset *data;
+    size_t target_dimension; /* columns of `targets`, 0 if the source has none */
+    double *targets;         /* agents x target_dimension: what a similarity graph compares */
+} tacit_source;
+
+tacit_status tacit_data_load(tacit_source *out, const tacit_data_options *options,
+                             tacit_scalar scalar, uint64_t seed, tacit_error *err);
+void tacit_source_clear(tacit_source *source);
+
+/* The pieces behind tacit_data_load, for tests and fuzzers. */
+tacit_status tacit_data_linear_separators(tacit_source *out, const tacit_data_options *options,
+                                          tacit_scalar scalar, uint64_t seed, tacit_error *err);
+tacit_status tacit_data_csv_text(tacit_source *out, const tacit_data_options *options,
+                                 const char *name, const char *text, size_t len,
+                                 tacit_scalar scalar, uint64_t seed, tacit_error *err);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_ENV_H
+#define TACIT_ENV_H
+/*
+ * All a protocol can see of the world. Each runtime provides one table of operations;
+ * a trace wraps another environment and records what crosses it.
+ *
+ * Rules for protocols: no sockets, no wall clock, no globals, no allocation of own
+ * state. Pointers an event hands out, permits, bounded and released values are good
+ * until the handler returns; a vector kept longer needs tacit_keep.
+ */
+#include "tacit/base.h"
+#include "tacit/data.h"
+#include "tacit/model.h"
+#include "tacit/privacy.h"
+#include "tacit/vector.h"
+
+typedef struct tacit_env tacit_env;
+
+/* What an agent knows of itself; the arrays are parallel and sorted by id. */
+typedef struct tacit_facts {
+    tacit_agent self;
+    double now;
+    size_t records; /* m_i: public under `replace` */
+    uint32_t neighbours;
+    const uint32_t *neighbour; /* ids; in a simulation they are 0..n-1 */
+    const double *weight;      /* W_ij */
+    double degree;             /* D_i */
+    uint64_t version;          /* changes when neighbours or weights do */
+} tacit_facts;
+
+/* Where a message belongs: `channel` names a nested protocol (0 is the outermost), `kind`
+ * is the protocol's own. */
+typedef struct tacit_address {
+    uint32_t channel;
+    uint32_t kind;
+} tacit_address;
+
+typedef enum tacit_event_type {
+    TACIT_START,        /* once, before anything else */
+    TACIT_WAKE,         /* the agent's own Poisson clock ticked */
+    TACIT_TIMER,        /* a timer of tacit_timer rang: `id` */
+    TACIT_ROUND,        /* the round helper completed a round: `id` */
+    TACIT_MESSAGE,      /* payload from `from` */
+    TACIT_REQUEST,      /* payload from `from`; answer with tacit_reply while handling it */
+    TACIT_REPLY,        /* to request `id` */
+    TACIT_NO_REPLY,     /* request `id` met its deadline */
+    TACIT_PEER_UP,      /* neighbour `from` is back */
+    TACIT_PEER_DOWN,    /* neighbour `from` is gone */
+    TACIT_GROUP_RESULT, /* a group sum is ready: `id` (from part 4 on) */
+    TACIT_FINISH        /* once, after everything else; nothing can be sent any more */
+} tacit_event_type;
+
+typedef struct tacit_event {
+    tacit_event_type type;
+    tacit_address at;
+    tacit_agent from;
+    uint32_t slot; /* index of `from` among the neighbours, TACIT_NO_SLOT if it is none */
+    uint64_t id;
+    const tacit_public *payload;
+} tacit_event;
+#define TACIT_NO_SLOT UINT32_MAX
+
+typedef struct tacit_env_ops {
+    const tacit_facts *(*facts)(void *ctx);
+    /* sending; `to` = TACIT_NOBODY broadcasts to all neighbours */
+    tacit_status (*send)(void *ctx, tacit_agent to, tacit_address at, tacit_public *payload);
+    tacit_status (*request)(void *ctx, tacit_agent to, tacit_address at, tacit_public *payload,
+                            double deadline, uint64_t *id);
+    tacit_status (*reply)(void *ctx, const tacit_event *request, uint32_t kind,
+                          tacit_public *payload);
+    tacit_status (*timer)(void *ctx, uint32_t channel, double delay, uint64_t id);
+    tacit_agent (*sample_peer)(void *ctx);
+    void (*random)(void *ctx, uint32_t channel, uint64_t counter, void *out, size_t len);
+    /* vectors */
+    tacit_public *(*new_public)(void *ctx, const tacit_shape *shape);
+    tacit_secret *(*new_secret)(void *ctx, const tacit_shape *shape);
+    void (*drop)(void *ctx, const void *vector);
+    /* privacy */
+    tacit_status (*reserve)(void *ctx, const tacit_cost *cost, tacit_permit **permit);
+    tacit_status (*give_back)(void *ctx, tacit_permit *permit);
+    tacit_status (*release)(void *ctx, tacit_permit *permit, tacit_bounded *bounded,
+                            tacit_public **out);
+    /* own data and metrics */
+    const tacit_shard *(*shard)(void *ctx, tacit_split split);
+    const tacit_model *(*model)(void *ctx);
+    const tacit_privacy_options *(*privacy)(void *ctx);
+    tacit_scratch *(*scratch)(void *ctx);
+    void (*metric)(void *ctx, const char *name, double value, bool is_private);
+    tacit_error *(*error)(void *ctx); /* where a handler explains a failure */
+} tacit_env_ops;
+
+struct tacit_env {
+    const tacit_env_ops *ops;
+    void *ctx;
+    uint32_t channel;
+};
+
+/* ---- knowledge ---- */
+static inline const tacit_facts *tacit_facts_of(const tacit_env *env)
+{
+    return env->ops->facts(env->ctx);
+}
+
+/* ---- speaking: only public values have a voice ---- */
+static inline tacit_status tacit_send_public_(tacit_env *env, tacit_agent to, uint32_t kind,
+                                              tacit_public *payload)
+{
+    return env->ops->send(env->ctx, to, (tacit_address){env->channel, kind}, payload);
+}
+static inline tacit_status tacit_request_public_(tacit_env *env, tacit_agent to, uint32_t kind,
+                                                 tacit_public *payload, double deadline,
+                                                 uint64_t *id)
+{
+    return env->ops->request(env->ctx, to, (tacit_address){env->channel, kind}, payload, deadline,
+                             id);
+}
+static inline tacit_status tacit_reply_public_(tacit_env *env, const tacit_event *request,
+                                               uint32_t kind, tacit_public *payload)
+{
+    return env->ops->reply(env->ctx, request, kind, payload);
+}
+
+/* A payload is frozen by sending it. The caller keeps its own reference. */
+#define tacit_send(env, to, kind, payload) \
+    (_Generic((payload), tacit_public * : tacit_send_public_)((env), (to), (kind), (payload)))
+#define tacit_broadcast(env, kind, payload) tacit_send((env), TACIT_NOBODY, (kind), (payload))
+#define tacit_request(env, to, kind, payload, deadline, id) \
+    (_Generic((payload), tacit_public *                     \
+              : tacit_request_public_)((env), (to), (kind), (payload), (deadline), (id)))
+#define tacit_reply(env, request, kind, payload) \
+    (_Generic((payload), tacit_public * : tacit_reply_public_)((env), (request), (kind), (payload)))
+
+/* ---- time, chance, peers ---- */
+static inline tacit_status tacit_timer(tacit_env *env, double delay, uint64_t id)
+{
+    return env->ops->timer(env->ctx, env->channel, delay, id);
+}
+static inline tacit_agent tacit_sample_peer(tacit_env *env)
+{
+    return env->ops->sample_peer(env->ctx);
+}
+/* Bytes of the agent's own stream for (channel, counter). */
+static inline void tacit_draw(tacit_env *env, uint64_t counter, void *out, size_t len)
+{
+    env->ops->random(env->ctx, env->channel, counter, out, len);
+}
+
+/* ---- vectors: zeroed when new; NULL when memory is out ---- */
+static inline tacit_public *tacit_new_public(tacit_env *env, const tacit_shape *shape)
+{
+    return env->ops->new_public(env->ctx, shape);
+}
+static inline tacit_secret *tacit_new_secret(tacit_env *env, const tacit_shape *shape)
+{
+    return env->ops->new_secret(env->ctx, shape);
+}
+static inline void tacit_drop_(tacit_env *env, const void *vector)
+{
+    if (vector)
+        env->ops->drop(env->ctx, vector);
+}
+#define tacit_drop(env, vector) \
+    (tacit_drop_((env), _Generic((vector), tacit_public *: (vector),   \
+                                 const tacit_public *: (vector),       \
+                                 tacit_secret *: (vector),             \
+                                 const tacit_secret *: (vector))))
+/* One more reference to a received or own public vector; pair with tacit_drop. */
+const tacit_public *tacit_keep(const tacit_public *vector);
+
+/* ---- privacy ---- */
+static inline tacit_status tacit_reserve(tacit_env *env, const tacit_cost *cost,
+                                         tacit_permit **permit)
+{
+    return env->ops->reserve(env->ctx, cost, permit);
+}
+static inline tacit_status tacit_give_back(tacit_env *env, tacit_permit *permit)
+{
+    return env->ops->give_back(env->ctx, permit);
+}
+static inline tacit_status tacit_release_bounded_(tacit_env *env, tacit_permit *permit,
+                                                  tacit_bounded *bounded, tacit_public **out)
+{
+    return env->ops->release(env->ctx, permit, bounded, out);
+}
+#define tacit_release(env, permit, bounded, out) \
+    (_Generic((bounded), tacit_bounded *         \
+              : tacit_release_bounded_)((env), (permit), (bounded), (out)))
+
+/* ---- own data, model, metrics ---- */
+static inline const tacit_shard *tacit_own_data(tacit_env *env, tacit_split split)
+{
+    return env->ops->shard(env->ctx, split);
+}
+static inline const tacit_model *tacit_own_model(tacit_env *env)
+{
+    return env->ops->model(env->ctx);
+}
+static inline tacit_scratch *tacit_own_scratch(tacit_env *env)
+{
+    return env->ops->scratch(env->ctx);
+}
+static inline tacit_error *tacit_own_error(tacit_env *env)
+{
+    return env->ops->error(env->ctx);
+}
+static inline void tacit_metric_public_(tacit_env *env, const char *name, double value)
+{
+    env->ops->metric(env->ctx, name, value, false);
+}
+static inline void tacit_metric_private_(tacit_env *env, const char *name,
+                                         tacit_private_metric value)
+{
+    env->ops->metric(env->ctx, name, value.owner_only, true);
+}
+#define tacit_metric(env, name, value)                     \
+    (_Generic((value), double                              \
+              : tacit_metric_public_, tacit_private_metric \
+              : tacit_metric_private_)((env), (name), (value)))
+
+/* ---- nesting ---- */
+#define TACIT_CHILDREN 15 /* a channel holds 4 bits a level, so seven levels deep */
+/* The environment of nested protocol `child` (1..TACIT_CHILDREN). */
+static inline tacit_env tacit_nest(const tacit_env *env, uint32_t child)
+{
+    return (tacit_env){env->ops, env->ctx, env->channel << 4 | child};
+}
+/* Which child of `env` an event is for: 0 = for this protocol itself. */
+uint32_t tacit_event_child(const tacit_env *env, const tacit_event *event);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_EXPERIMENT_H
+#define TACIT_EXPERIMENT_H
+/*
+ * An experiment: a configuration, the world it describes, one run of it and what the run
+ * found. The command line and embedding programs use the same few calls.
+ */
+#include "tacit/config.h"
+#include "tacit/data.h"
+#include "tacit/graph.h"
+#include "tacit/model.h"
+#include "tacit/privacy.h"
+#include "tacit/runtime.h"
+
+/* Options of the YAML section "graph". */
+typedef struct tacit_graph_options {
+    int kind; /* 0 similarity, 1 k-out, 2 edges (file) */
+    double gamma, cutoff;
+    int64_t k;
+    char path[TACIT_TEXT_MAX];
+} tacit_graph_options;
+extern const tacit_section tacit_graph_section;
+
+/* Options of the YAML section "run". */
+typedef struct tacit_run_options {
+    char name[TACIT_TEXT_MAX]; /* of the run folder */
+    int64_t seed;
+    double time;       /* simulated; an agent ticks once a unit on average */
+    double every;      /* between rows of metrics.csv; 0: start and end only */
+    double checkpoint; /* between checkpoints; 0: only when interrupted */
+    int64_t sample;    /* agents with rows of their own in metrics.csv */
+} tacit_run_options;
+extern const tacit_section tacit_run_section;
+
+typedef struct tacit_experiment {
+    tacit_run_options run;
+    tacit_data_options data;
+    tacit_graph_options graph;
+    tacit_model_options model;
+    tacit_privacy_options privacy;
+    tacit_network_options network;
+    const tacit_protocol *protocol;
+    void *protocol_options; /* protocol->options.size bytes */
+} tacit_experiment;
+
+/* The sections of a configuration in the order help shows them, without the protocol's own. */
+extern const tacit_section *const tacit_experiment_sections[];
+extern const size_t tacit_experiment_section_count;
+
+/* Read every section from `config`; unknown keys are errors. */
+tacit_status tacit_experiment_init(tacit_experiment *experiment, tacit_config *config,
+                                   tacit_error *err);
+void tacit_experiment_clear(tacit_experiment *experiment);
+/* The configuration as run, complete with defaults, as YAML text (caller frees). */
+char *tacit_experiment_yaml(const tacit_experiment *experiment);
+
+/* The experiment's data, graph, model and runtime. */
+typedef struct tacit_session tacit_session;
+tacit_status tacit_session_create(tacit_session **out, const tacit_experiment *experiment,
+                                  uint32_t threads, tacit_error *err);
+void tacit_session_free(tacit_session *session);
+const tacit_graph *tacit_session_graph(const tacit_session *session);
+const tacit_dataset *tacit_session_data(const tacit_session *session);
+tacit_runtime *tacit_session_runtime(tacit_session *session);
+
+/* What a run looks like at one time. Scores and losses are private metrics that only the
+ * simulator may add up; NaN where there is nothing to measure. */
+typedef struct tacit_snapshot {
+    double time;
+    double objective;        /* Q(Theta) with the protocol's mu; NaN for protocols without */
+    double train_loss;       /* mean of L_i */
+    double validation, test; /* mean score over agents with such records */
+    double test_deviation;   /* standard deviation over agents */
+} tacit_snapshot;
+tacit_status tacit_session_measure(tacit_session *session, tacit_snapshot *out, tacit_error *err);
+/* Score of each agent on a split (NaN without records); `scores` holds one an agent. */
+void tacit_session_scores(tacit_session *session, tacit_split split, double *scores);
+
+/* Progress: called often, from the thread that runs; `time` of `total`. */
+typedef void tacit_progress(void *ctx, double time, double total);
+
+/* Run to the end, writing `folder` (NULL: write nothing). */
+typedef struct tacit_run_request {
+    const char *folder;
+    bool resume; /* go on from folder/checkpoint.bin */
+    const volatile int *stop;
+    tacit_progress *progress;
+    void *progress_ctx;
+} tacit_run_request;
+tacit_status tacit_session_run(tacit_session *session, const tacit_run_request *request,
+                               tacit_error *err);
+/* summary.json of the run so far, schema tacit.run/1 (caller frees). */
+char *tacit_session_summary(tacit_session *session, bool complete);
+/* Peeks at folder/config.yaml for --resume. */
+tacit_status tacit_folder_config(tacit_config *config, const char *folder, tacit_error *err);
+
+#endif

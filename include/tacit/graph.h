@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_GRAPH_H
+#define TACIT_GRAPH_H
+/*
+ * A weighted, undirected similarity graph over agents, in compressed rows.
+ * W_ij = W_ji >= 0, no self-loops; a row's neighbours are sorted by index.
+ */
+#include "tacit/base.h"
+
+typedef struct tacit_graph {
+    uint32_t agents;
+    uint64_t *row; /* agents + 1 offsets into the arrays below */
+    uint32_t *neighbour;
+    double *weight;
+    uint32_t *mirror; /* mirror[e]: position of i in the row of neighbour[e] */
+    double *degree;   /* D_i = sum_j W_ij */
+} tacit_graph;
+
+typedef struct tacit_edge {
+    uint32_t a, b;
+    double weight;
+} tacit_edge;
+
+/* Build from edges, each given once in any order and direction. Refuses self-loops,
+ * duplicates, indices out of range and weights that are not finite and positive. */
+tacit_status tacit_graph_from_edges(tacit_graph *graph, uint32_t agents, const tacit_edge *edges,
+                                    size_t count, tacit_error *err);
+/* Paper 000 section 5.1: W_ij = exp((cos(phi_ij) - 1) / gamma) for rows of `targets`
+ * (agents x dimension, row-major); weights below `cutoff` are left out. */
+tacit_status tacit_graph_similarity(tacit_graph *graph, uint32_t agents, size_t dimension,
+                                    const double *targets, double gamma, double cutoff,
+                                    tacit_error *err);
+/* Each agent draws k neighbours (Erdos-like); symmetrised, weight 1. */
+tacit_status tacit_graph_k_out(tacit_graph *graph, uint32_t agents, uint32_t k, uint64_t seed,
+                               tacit_error *err);
+void tacit_graph_clear(tacit_graph *graph);
+
+/* component[i] = smallest agent index reachable from i; returns how many components. */
+uint32_t tacit_graph_components(const tacit_graph *graph, uint32_t *component);
+
+#endif

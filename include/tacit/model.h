@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_MODEL_H
+#define TACIT_MODEL_H
+/*
+ * Models and losses. L_i(theta) = (1/m_i) sum_r loss(theta; x_r, y_r) + lambda_i ||theta||^2.
+ *
+ * Two kinds of kernels touch data:
+ *   - those that take a permit yield a tacit_bounded, which may be released;
+ *   - those that do not yield a tacit_secret or a private metric, which stay at home.
+ */
+#include "tacit/base.h"
+#include "tacit/config.h"
+#include "tacit/data.h"
+#include "tacit/privacy.h"
+#include "tacit/vector.h"
+
+typedef struct tacit_model tacit_model;
+typedef struct tacit_scratch tacit_scratch; /* a thread's memory for one event */
+
+/* Options of the YAML section "model". */
+typedef struct tacit_model_options {
+    int loss;      /* 0 logistic, 1 squared */
+    double lambda; /* 0: 1/m_i */
+    int scalar;    /* tacit_scalar */
+} tacit_model_options;
+extern const tacit_section tacit_model_section;
+
+tacit_status tacit_model_create(tacit_model **out, const tacit_model_options *options,
+                                size_t features, tacit_error *err);
+void tacit_model_free(tacit_model *model);
+const tacit_shape *tacit_model_shape(const tacit_model *model);
+const tacit_shape *tacit_model_scalar_shape(const tacit_model *model); /* one f64: "value" */
+const char *tacit_model_score_name(const tacit_model *model);          /* "accuracy" or "rmse" */
+bool tacit_model_score_up(const tacit_model *model);                   /* larger is better */
+/* Refuses data the loss cannot use: labels other than -1 and +1 for logistic. */
+tacit_status tacit_model_check(const tacit_model *model, const tacit_dataset *data,
+                               tacit_error *err);
+double tacit_model_lambda(const tacit_model *model, size_t records);
+
+/* ---- under a permit: may be released ---- */
+/* Mean over records of the clipped gradient of the loss at `at`, without regulariser. */
+tacit_status tacit_model_gradient(const tacit_model *model, tacit_permit *permit,
+                                  const tacit_shard *shard, const tacit_public *at, tacit_clip clip,
+                                  tacit_scratch *scratch, tacit_bounded **out, tacit_error *err);
+/* Smoothness constant of the unregularised mean loss, exact: data-dependent. */
+tacit_status tacit_model_smoothness(const tacit_model *model, tacit_permit *permit,
+                                    const tacit_shard *shard, tacit_scratch *scratch,
+                                    tacit_bounded **out, tacit_error *err);
+/* The minimiser of L_i, to be published (`none` only: its sensitivity is not bounded). */
+tacit_status tacit_model_local(const tacit_model *model, tacit_permit *permit,
+                               const tacit_shard *shard, tacit_scratch *scratch,
+                               tacit_bounded **out, tacit_error *err);
+
+/* ---- without: stays at home ---- */
+/* The exact minimiser of L_i. */
+tacit_status tacit_model_solve(const tacit_model *model, const tacit_shard *shard,
+                               tacit_secret *out, tacit_error *err);
+tacit_private_metric tacit_model_loss(const tacit_model *model, const tacit_shard *shard,
+                                      const tacit_secret *at); /* L_i, regularised */
+tacit_private_metric tacit_model_score(const tacit_model *model, const tacit_shard *shard,
+                                       const tacit_secret *at);
+
+/* ---- public knowledge ---- */
+/* The same constant for any data with rows of norm at most `radius`. */
+double tacit_model_smoothness_bound(const tacit_model *model, double radius);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_PRIVACY_H
+#define TACIT_PRIVACY_H
+/*
+ * The step between an agent's data and its words.
+ *
+ *   permit  = reserve(ledger, cost)    charged before data is touched; may be refused
+ *   bounded = a kernel of model.h      needs the permit; says norm and sensitivity
+ *   public  = release(permit, bounded) consumes both; noise by the cost's mechanism
+ *
+ * Only the `none` mechanism exists yet: it adds nothing, and the ledger writes it down
+ * as epsilon = infinity. Nothing is public by accident, and nothing is free by accident.
+ */
+#include "tacit/base.h"
+#include "tacit/config.h"
+#include "tacit/vector.h"
+
+typedef enum tacit_trust {                      /* what the adversary sees: MATH section 0 */
+                           TACIT_TRUST_LOCAL,   /* every message on every link */
+                           TACIT_TRUST_SECURE,  /* only sums over groups */
+                           TACIT_TRUST_NETWORK, /* one agent's own view */
+                           TACIT_TRUST_LEARNER, /* the learner and all other owners */
+                           TACIT_TRUST_CENTRAL, /* only the final output; a curator holds all data
+                                                 */
+                           TACIT_TRUST_SILENT   /* nothing: no agent ever speaks */
+} tacit_trust;
+const char *tacit_trust_name(tacit_trust trust);
+const char *tacit_trust_words(tacit_trust trust); /* one line for a reader */
+
+typedef enum tacit_mechanism { TACIT_MECHANISM_NONE } tacit_mechanism;
+typedef enum tacit_norm { TACIT_L1, TACIT_L2 } tacit_norm;
+typedef enum tacit_unit { TACIT_UNIT_RECORD, TACIT_UNIT_USER } tacit_unit;
+typedef enum tacit_adjacency { TACIT_REPLACE, TACIT_ADD_REMOVE } tacit_adjacency;
+const char *tacit_mechanism_name(tacit_mechanism mechanism);
+const char *tacit_unit_name(tacit_unit unit);
+const char *tacit_adjacency_name(tacit_adjacency adjacency);
+
+/* Per-record clipping; radius infinity means that nothing is clipped, and then the
+ * sensitivity is infinite too. */
+typedef struct tacit_clip {
+    tacit_norm norm;
+    double radius;
+} tacit_clip;
+
+/* What one release will cost. `sensitivity` and `noise` are for mechanisms with noise. */
+typedef struct tacit_cost {
+    tacit_mechanism mechanism;
+    tacit_norm norm;
+    tacit_unit unit;
+    tacit_adjacency adjacency;
+    double sensitivity;
+    double noise;
+    const char *what; /* "gradient", "smoothness": a literal, for the ledger */
+} tacit_cost;
+
+typedef struct tacit_permit tacit_permit;   /* the right to one release */
+typedef struct tacit_bounded tacit_bounded; /* a secret with a stated sensitivity */
+
+/* Options of the YAML section "privacy". */
+typedef struct tacit_privacy_options {
+    int mechanism; /* tacit_mechanism */
+    double epsilon, delta;
+    int unit, adjacency;
+} tacit_privacy_options;
+extern const tacit_section tacit_privacy_section;
+
+/* ---- ledger: append-only, run-length compact, one for each agent ---- */
+typedef struct tacit_ledger_entry {
+    tacit_cost cost;
+    double first, last; /* when */
+    uint64_t releases;  /* consecutive, equal in cost */
+} tacit_ledger_entry;
+
+typedef struct tacit_ledger {
+    tacit_ledger_entry *entries;
+    uint32_t count, capacity;
+} tacit_ledger;
+
+/* The budget all agents of a run have, and against whom it is counted. */
+typedef struct tacit_budget {
+    double epsilon, delta; /* epsilon infinity: no limit, but everything is written down */
+    tacit_trust trust;
+} tacit_budget;
+
+void tacit_ledger_clear(tacit_ledger *ledger);
+/* Refuses (TACIT_EBUDGET) what would exceed `budget`, before anything is computed from
+ * data; on success the entry is in the ledger and `permit` (caller's memory of
+ * tacit_permit_size() bytes) is good for one release. */
+tacit_status tacit_ledger_reserve(tacit_ledger *ledger, const tacit_budget *budget,
+                                  const tacit_cost *cost, double now, tacit_permit *permit,
+                                  tacit_error *err);
+/* Hand a permit back, uncharged; refused once anything was computed under it. */
+tacit_status tacit_ledger_give_back(tacit_ledger *ledger, tacit_permit *permit, tacit_error *err);
+size_t tacit_permit_size(void);
+/* Epsilon spent so far at budget->delta; infinity when anything was released bare. */
+double tacit_ledger_epsilon(const tacit_ledger *ledger, const tacit_budget *budget);
+uint64_t tacit_ledger_releases(const tacit_ledger *ledger);
+
+/* The mechanism itself: consumes the permit, checks that `bounded` was made under it and
+ * is no more sensitive than was paid for, and turns it into a public vector in place
+ * (scratch memory: good until the event ends). */
+tacit_status tacit_mechanism_apply(tacit_permit *permit, tacit_bounded *bounded, tacit_public **out,
+                                   tacit_error *err);
+
+#endif

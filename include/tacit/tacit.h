@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_H
+#define TACIT_H
+/* Everything. */
+#include "tacit/base.h"
+#include "tacit/config.h"
+#include "tacit/data.h"
+#include "tacit/env.h"
+#include "tacit/experiment.h"
+#include "tacit/graph.h"
+#include "tacit/model.h"
+#include "tacit/privacy.h"
+#include "tacit/protocol.h"
+#include "tacit/random.h"
+#include "tacit/runtime.h"
+#include "tacit/vector.h"
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_VECTOR_H
+#define TACIT_VECTOR_H
+/*
+ * Secret and public numbers are different C types.
+ *
+ *   tacit_secret   was computed from an agent's data. No function that a protocol
+ *                  can reach reads its numbers, and nothing sends it.
+ *   tacit_public   may be sent: a constant, a released value, something received,
+ *                  or arithmetic on those.
+ *
+ * Both are opaque records of named segments (a tacit_shape). The only road from
+ * secret to public is tacit_release() in env.h, or a cryptographic protocol.
+ * Because the types are opaque and the verbs that matter are _Generic macros, a
+ * wrong type is an error under any compiler flags, not a warning.
+ *
+ * Vectors are reference-counted and, once sent, immutable: a broadcast is one
+ * buffer that all receivers point at.
+ */
+#include "tacit/base.h"
+
+typedef struct tacit_secret tacit_secret;
+typedef struct tacit_public tacit_public;
+
+/* A figure computed from private records (training loss, test accuracy): for the
+ * simulator's report or the owner's eyes. It can be logged as a private metric and
+ * averaged with others; it cannot be sent. */
+typedef struct tacit_private_metric {
+    double owner_only;
+} tacit_private_metric;
+
+#define TACIT_MAX_SEGMENTS 8
+
+typedef struct tacit_segment {
+    const char *name; /* must outlive the shape: a literal */
+    tacit_scalar scalar;
+    size_t count;
+} tacit_segment;
+
+/* What a vector holds: named tensors, one after the other. Shapes are made once a
+ * run and outlive every vector that has them. */
+typedef struct tacit_shape {
+    uint32_t segments;
+    uint32_t slot; /* free-list index, given by the runtime's pool */
+    size_t bytes;  /* of all segments together */
+    tacit_segment segment[TACIT_MAX_SEGMENTS];
+    size_t offset[TACIT_MAX_SEGMENTS];
+} tacit_shape;
+
+/* `shape` becomes the concatenation of `segments`; fails on absurd sizes. */
+tacit_status tacit_shape_init(tacit_shape *shape, const tacit_segment *segments, size_t count,
+                              tacit_error *err);
+
+/* ---- reading and writing public numbers (segment 0 unless said) ---- */
+const tacit_shape *tacit_public_shape(const tacit_public *v);
+size_t tacit_public_count(const tacit_public *v, uint32_t segment);
+double tacit_public_get(const tacit_public *v, uint32_t segment, size_t index);
+void tacit_public_set(tacit_public *v, uint32_t segment, size_t index, double value);
+int64_t tacit_public_get_int(const tacit_public *v, uint32_t segment, size_t index);
+void tacit_public_set_int(tacit_public *v, uint32_t segment, size_t index, int64_t value);
+
+/* ---- arithmetic on public vectors of one shape: public stays public ---- */
+void tacit_public_zero(tacit_public *out);
+void tacit_public_copy(tacit_public *out, const tacit_public *x);
+void tacit_public_scale(tacit_public *x, double a);
+void tacit_public_axpy(tacit_public *y, double a, const tacit_public *x); /* y += a x */
+
+/* out = sum_k coef[k] x[k], skipping NULL vectors (they stand for zero). */
+void tacit_public_combine(tacit_public *out, size_t n, const double *coef,
+                          const tacit_public *const *x);
+double tacit_public_distance2(const tacit_public *x, const tacit_public *y); /* ||x - y||^2 */
+
+/* A public number may always be used where a secret one is asked for. */
+const tacit_secret *tacit_public_as_secret(const tacit_public *v);
+
+#endif

@@ -11,6 +11,14 @@
 typedef struct tacit_dataset tacit_dataset;
 typedef struct tacit_shard tacit_shard; /* one agent's records of one split */
 
+/* Larger data sets are refused before anything is allocated. */
+#ifndef TACIT_DATASET_MAX_BYTES
+#define TACIT_DATASET_MAX_BYTES (UINT64_C(1) << 40)
+#endif
+#define TACIT_DATASET_MAX_AGENTS (UINT32_MAX - 1)
+#define TACIT_BATCH_ROWS 4096 /* a batch never has more */
+#define TACIT_NAME_MAX 256    /* of an agent, with the final NUL */
+
 typedef enum tacit_split { TACIT_TRAIN, TACIT_VALIDATION, TACIT_TEST, TACIT_SPLITS } tacit_split;
 
 /* Consecutive rows: x is rows x features (row-major, no padding), y one value a row. */
@@ -20,13 +28,14 @@ typedef struct tacit_batch {
     const void *y;
 } tacit_batch;
 
-/* ---- building: add rows agent by agent, then freeze ---- */
-/* `counts[split][agent]` says how many rows each agent will get; all memory is claimed
- * (and absurd sizes refused) here. Rows start as zero. */
+/* ---- building: say how many rows, then put them ---- */
+/* `counts[split][agent]` says how many rows each agent will get (counts[split] == NULL:
+ * none); all memory is claimed, and absurd sizes refused, here. Rows start as zero. */
 tacit_status tacit_dataset_create(tacit_dataset **out, uint32_t agents, size_t features,
                                   tacit_scalar scalar, const uint32_t *const counts[TACIT_SPLITS],
                                   tacit_error *err);
-/* Write row `row` of an agent's split; refuses NaN and infinity. */
+/* Write row `row` of an agent's split; refuses NaN, infinity and what overflows the scalar.
+ * Different rows may be written from different threads. */
 tacit_status tacit_dataset_put(tacit_dataset *data, uint32_t agent, tacit_split split, size_t row,
                                const double *x, double y, tacit_error *err);
 void tacit_dataset_free(tacit_dataset *data);
@@ -37,8 +46,14 @@ size_t tacit_dataset_features(const tacit_dataset *data);
 tacit_scalar tacit_dataset_scalar(const tacit_dataset *data);
 uint32_t tacit_dataset_rows(const tacit_dataset *data, uint32_t agent, tacit_split split);
 uint64_t tacit_dataset_bytes(const tacit_dataset *data);
-const char *tacit_dataset_name(const tacit_dataset *data, uint32_t agent); /* "7", "ward-b" */
-tacit_status tacit_dataset_set_name(tacit_dataset *data, uint32_t agent, const char *name);
+/* "ward-b" if the agent was given a name, otherwise its number, written to `number`. A
+ * million unnamed agents so cost no memory. */
+#define TACIT_NUMBER_MAX 16
+const char *tacit_dataset_name(const tacit_dataset *data, uint32_t agent,
+                               char number[TACIT_NUMBER_MAX]);
+/* Names are UTF-8 without control characters, 1 to TACIT_NAME_MAX - 1 bytes. */
+tacit_status tacit_dataset_set_name(tacit_dataset *data, uint32_t agent, const char *name,
+                                    tacit_error *err);
 const tacit_shard *tacit_dataset_shard(const tacit_dataset *data, uint32_t agent,
                                        tacit_split split);
 /* All agents' rows of a split as one shard: for oracles under trust `central` only. */

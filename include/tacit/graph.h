@@ -12,7 +12,7 @@ typedef struct tacit_graph {
     uint64_t *row; /* agents + 1 offsets into the arrays below */
     uint32_t *neighbour;
     double *weight;
-    uint32_t *mirror; /* mirror[e]: position of i in the row of neighbour[e] */
+    uint32_t *mirror; /* for e in row i, j = neighbour[e]: neighbour[row[j] + mirror[e]] == i */
     double *degree;   /* D_i = sum_j W_ij */
 } tacit_graph;
 
@@ -33,6 +33,11 @@ tacit_status tacit_graph_similarity(tacit_graph *graph, uint32_t agents, size_t 
 /* Each agent draws k neighbours (Erdos-like); symmetrised, weight 1. */
 tacit_status tacit_graph_k_out(tacit_graph *graph, uint32_t agents, uint32_t k, uint64_t seed,
                                tacit_error *err);
+/* An edge list as text: "a b" or "a b weight" a line (blanks, tabs or commas between; weight 1
+ * if left out; '#' starts a comment). An edge may be given once or, with the same weight, in
+ * both directions. `name` is the file for messages. */
+tacit_status tacit_graph_read_edges(tacit_graph *graph, uint32_t agents, const char *name,
+                                    const char *text, size_t len, tacit_error *err);
 void tacit_graph_clear(tacit_graph *graph);
 
 /* component[i] = smallest agent index reachable from i; returns how many components. */

@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The direction of dependence between modules, from #include lines. One table:
+# a module may include from itself and from what stands on its line.
+set -u
+export LC_ALL=C
+failed=0
+
+declare -A may=(
+    [base]=""
+    [config]="base"
+    [math]="base"
+    [random]="base"
+    [privacy]="base config math random"
+    [graph]="base config math random"
+    [data]="base config math random"
+    [model]="base config math random privacy data"
+    [protocol]="base config privacy data model"
+    [runtime]="base config math random privacy graph data model protocol"
+    [report]="base"
+    [experiment]="base config math random privacy graph data model protocol runtime report"
+    [cli]="base config privacy graph data model protocol runtime report experiment"
+)
+# Which module a public header belongs to.
+declare -A owner=(
+    [base]=base [vector]=base [config]=config [random]=random [privacy]=privacy [graph]=graph
+    [data]=data [model]=model [env]=protocol [protocol]=protocol [runtime]=runtime
+    [experiment]=experiment [tacit]=cli
+)
+
+# allowed FILE MODULE OTHER INCLUDE
+allowed() {
+    [ "$2" = "$3" ] && return
+    for name in ${may[$2]}; do
+        [ "$name" = "$3" ] && return
+    done
+    echo "$1: $2 must not include \"$4\" (of $3)"
+    failed=1
+}
+
+for file in $(find src include/tacit cli -name '*.[ch]' | sort); do
+    case $file in
+    src/*) module=${file#src/} module=${module%%/*} ;;
+    cli/*) module=cli ;;
+    *)
+        name=$(basename "$file" .h)
+        module=${owner[$name]:-}
+        [ -n "$module" ] || { echo "$file: say in $0 which module owns it"; failed=1; continue; }
+        ;;
+    esac
+    [ -n "${may[$module]+known}" ] || { echo "$file: module $module is not in the table"; failed=1; continue; }
+    for include in $(sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$file"); do
+        case $include in
+        tacit/*)
+            name=$(basename "$include" .h)
+            other=${owner[$name]:-}
+            [ -n "$other" ] || { echo "$file: unknown header \"$include\""; failed=1; continue; }
+            allowed "$file" "$module" "$other" "$include"
+            ;;
+        */*)
+            allowed "$file" "$module" "${include%%/*}" "$include"
+            # A protocol sees its environment and nothing behind it.
+            if [ "$module" = protocol ] && [ "${include%%/*}" != protocol ]; then
+                echo "$file: protocols include public headers only, not \"$include\""
+                failed=1
+            fi
+            ;;
+        *) [ "$module" = cli ] || { echo "$file: write \"$include\" with its module"; failed=1; } ;;
+        esac
+    done
+done
+exit $failed

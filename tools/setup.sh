@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tools/setup.sh build|test...: install the Debian packages that are missing, and only those.
+# Says nothing when there is nothing to do.
+set -u
+
+build_packages="gcc libc6-dev cmake ninja-build pkg-config libsodium-dev libyaml-dev"
+test_packages="libcmocka-dev clang libclang-rt-dev clang-format clang-tidy cppcheck"
+
+wanted=""
+for group in "$@"; do
+    case $group in
+    build) wanted="$wanted $build_packages" ;;
+    test) wanted="$wanted $test_packages" ;;
+    *)
+        echo "usage: tools/setup.sh build|test..." >&2
+        exit 2
+        ;;
+    esac
+done
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    if command -v cmake >/dev/null && command -v ninja >/dev/null &&
+        pkg-config --exists libsodium yaml-0.1 2>/dev/null; then
+        exit 0 # not a Debian, but the needful is there; the rest will speak for itself
+    fi
+    echo "there is no apt-get here: install by hand what Debian calls$wanted" >&2
+    exit 3
+fi
+
+missing=""
+for package in $wanted; do
+    dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed ||
+        missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+as_root=""
+if [ "$(id -u)" != 0 ]; then
+    if ! command -v sudo >/dev/null; then
+        echo "missing packages:$missing" >&2
+        echo "neither root nor sudo: ask an administrator for \"apt-get install$missing\"" >&2
+        exit 3
+    fi
+    as_root="sudo"
+    [ -t 0 ] || as_root="sudo -n"
+fi
+
+echo "installing:$missing" >&2
+log=$(mktemp) || exit 3
+trap 'rm -f "$log"' EXIT
+apt="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y"
+if ! { $apt update && $apt install --no-install-recommends $missing; } >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    echo "could not install$missing: see above, or install them by hand" >&2
+    exit 3
+fi

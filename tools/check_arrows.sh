@@ -19,7 +19,7 @@ declare -A may=(
     [runtime]="base config math random privacy graph data model protocol"
     [report]="base"
     [experiment]="base config math random privacy graph data model protocol runtime report"
-    [cli]="base config privacy graph data model protocol runtime report experiment"
+    [cli]="base config math random privacy graph data model protocol runtime report experiment"
 )
 # Which module a public header belongs to.
 declare -A owner=(

@@ -15,7 +15,7 @@ typedef enum tacit_option_type {
     TACIT_OPT_BOOL,   /* bool */
     TACIT_OPT_INT,    /* int64_t; min..max inclusive */
     TACIT_OPT_REAL,   /* double; min..max inclusive, NaN never, infinity only if max is */
-    TACIT_OPT_TEXT,   /* char[TACIT_TEXT_MAX] */
+    TACIT_OPT_TEXT,   /* char[TACIT_TEXT_MAX]; UTF-8 without control characters */
     TACIT_OPT_CHOICE, /* int: index into choices */
 } tacit_option_type;
 
@@ -41,8 +41,8 @@ typedef struct tacit_section {
 
 /* Write every default of `section` into `values` (a struct of section->size bytes). */
 tacit_status tacit_options_defaults(const tacit_section *section, void *values, tacit_error *err);
-/* Parse `text` into the field of `option`. The error says what was expected and, for a
- * choice or a key, what was probably meant. Fields are unchanged on failure. */
+/* Parse `text` into the field of `option`. The error names option->key, says what was
+ * expected and, for a choice, what was probably meant. Fields are unchanged on failure. */
 tacit_status tacit_option_set(const tacit_option *option, void *values, const char *text,
                               tacit_error *err);
 /* The field as a user would write it (round-trips through tacit_option_set). */
@@ -56,9 +56,10 @@ const char *tacit_nearest(const char *word, const char *const *names, size_t cou
 /* ---- a configuration: what a YAML file and --set say, before tables read it ---- */
 
 typedef struct tacit_setting {
-    char *key;        /* dotted: "protocol.mu" */
-    char *value;      /* scalar text */
-    int line, column; /* of the value, from 1; 0 for --set */
+    char *key;                /* dotted: "protocol.mu"; no dot for the top level */
+    char *value;              /* scalar text */
+    int line, column;         /* of the value, from 1; 0 for --set */
+    int key_line, key_column; /* of the key, from 1; 0 for --set */
     bool used;
 } tacit_setting;
 
@@ -71,19 +72,21 @@ typedef struct tacit_config {
 void tacit_config_init(tacit_config *config);
 void tacit_config_clear(tacit_config *config);
 /* Two levels of mappings with scalar leaves; anchors, sequences, duplicate keys, more
- * than 1 MiB or 1000 keys are refused with file, line and column. */
+ * than 1 MiB or 1000 keys are refused with file, line and column. On success `config`
+ * holds what the text says and nothing else; on failure it is unchanged. */
 tacit_status tacit_config_parse(tacit_config *config, const char *source, const char *text,
                                 size_t len, tacit_error *err);
 tacit_status tacit_config_read(tacit_config *config, const char *path, tacit_error *err);
 /* --set key=value; replaces what the file said. */
 tacit_status tacit_config_set(tacit_config *config, const char *assignment, tacit_error *err);
 const tacit_setting *tacit_config_get(const tacit_config *config, const char *key);
-/* Fill `values` with defaults, then with every setting under "<section name>."; marks
- * them used. */
+/* Fill `values` with defaults, then with every setting "<section name>.<key>" whose key
+ * is in the table; marks those used and leaves the others to tacit_config_unused. So
+ * several tables may share one section name. */
 tacit_status tacit_config_apply(tacit_config *config, const tacit_section *section, void *values,
                                 tacit_error *err);
 /* After all sections were applied: an error for the first setting nobody used, with
- * the nearest known key among `sections`. */
+ * the nearest known key among `sections`. A section without keys is fine. */
 tacit_status tacit_config_unused(const tacit_config *config, const tacit_section *const *sections,
                                  size_t count, tacit_error *err);
 

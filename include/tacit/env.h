@@ -187,6 +187,9 @@ static inline tacit_status tacit_release_bounded_(tacit_env *env, tacit_permit *
     (_Generic((bounded), tacit_bounded *         \
               : tacit_release_bounded_)((env), (permit), (bounded), (out)))
 
+/* Memory until the handler returns; NULL when it is out. */
+void *tacit_temporary(tacit_env *env, size_t bytes);
+
 /* ---- own data, model, metrics ---- */
 static inline const tacit_shard *tacit_own_data(tacit_env *env, tacit_split split)
 {

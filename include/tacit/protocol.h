@@ -60,6 +60,9 @@ typedef struct tacit_protocol {
     void (*end)(tacit_env *env, const void *shared, void *self);
     /* The agent's current model, NULL if it has none yet (a zero model). */
     const tacit_secret *(*model)(const void *shared, const void *self);
+    /* Optional: true if the protocol minimises Q (MATH section 1), and with which mu and
+     * confidence c_i for an agent of `records` records. */
+    bool (*coupling)(const void *shared, size_t records, double *mu, double *confidence);
 } tacit_protocol;
 
 /* All protocols, NULL-terminated; by name. */

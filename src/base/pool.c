@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/pool.h"
+
+#include <assert.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZES 16 /* distinct vector sizes in one run */
+#define FIRST_SLAB ((size_t)32 * 1024)
+#define LARGEST_SLAB ((size_t)2 << 20)
+
+typedef struct free_vector {
+    struct free_vector *next;
+} free_vector;
+
+typedef struct size_class {
+    size_t stride;
+    free_vector *free;
+    unsigned char *fresh, *fresh_end; /* never used yet, in the newest slab */
+    size_t slab_bytes;
+} size_class;
+
+struct tacit_pool {
+    size_class size[SIZES];
+    size_t sizes;
+    void **slabs;
+    size_t slab_count, slab_capacity;
+};
+
+tacit_pool *tacit_pool_create(void)
+{
+    return calloc(1, sizeof(tacit_pool));
+}
+
+void tacit_pool_free(tacit_pool *pool)
+{
+    if (!pool)
+        return;
+    for (size_t k = 0; k < pool->slab_count; k++)
+        free(pool->slabs[k]);
+    free(pool->slabs);
+    free(pool);
+}
+
+static size_t stride_of(const tacit_shape *shape)
+{
+    return (sizeof(tacit_vector) + shape->bytes + 31) & ~(size_t)31;
+}
+
+static size_class *class_of(tacit_pool *pool, size_t stride)
+{
+    for (size_t k = 0; k < pool->sizes; k++)
+        if (pool->size[k].stride == stride)
+            return &pool->size[k];
+    if (pool->sizes == SIZES)
+        return NULL;
+    size_class *c = &pool->size[pool->sizes++];
+    *c = (size_class){.stride = stride, .slab_bytes = FIRST_SLAB};
+    return c;
+}
+
+/* Slabs double up to a limit, so that small runs stay small and large ones stay few. */
+static bool grow(tacit_pool *pool, size_class *c)
+{
+    if (pool->slab_count == pool->slab_capacity) {
+        size_t capacity = pool->slab_capacity ? pool->slab_capacity * 2 : 16;
+        void **slabs = realloc(pool->slabs, capacity * sizeof *slabs);
+        if (!slabs)
+            return false;
+        pool->slabs = slabs;
+        pool->slab_capacity = capacity;
+    }
+    size_t bytes = c->slab_bytes;
+    if (bytes < LARGEST_SLAB)
+        c->slab_bytes *= 2;
+    if (bytes < c->stride)
+        bytes = c->stride;
+    size_t usable = bytes / c->stride * c->stride;
+    unsigned char *slab = aligned_alloc(64, (usable + 63) & ~(size_t)63);
+    if (!slab)
+        return false;
+    pool->slabs[pool->slab_count++] = slab;
+    c->fresh = slab;
+    c->fresh_end = slab + usable;
+    return true;
+}
+
+tacit_vector *tacit_pool_vector_raw(tacit_pool *pool, const tacit_shape *shape, uint32_t flags)
+{
+    size_class *c = class_of(pool, stride_of(shape));
+    if (!c)
+        return NULL;
+    tacit_vector *v;
+    if (c->free) {
+        v = (tacit_vector *)(void *)c->free;
+        c->free = c->free->next;
+    } else {
+        if (c->fresh == c->fresh_end && !grow(pool, c))
+            return NULL;
+        v = (tacit_vector *)(void *)c->fresh;
+        c->fresh += c->stride;
+    }
+    tacit_vector_init(v, shape, flags);
+    return v;
+}
+
+tacit_vector *tacit_pool_vector(tacit_pool *pool, const tacit_shape *shape, uint32_t flags)
+{
+    tacit_vector *v = tacit_pool_vector_raw(pool, shape, flags);
+    if (v)
+        memset(v->data, 0, shape->bytes);
+    return v;
+}
+
+void tacit_vector_keep(tacit_vector *v)
+{
+    assert(!(v->flags & TACIT_VECTOR_SCRATCH));
+    atomic_fetch_add_explicit(&v->refs, 1, memory_order_relaxed);
+}
+
+void tacit_vector_drop(tacit_pool *pool, tacit_vector *v)
+{
+    if (v->flags & TACIT_VECTOR_SCRATCH)
+        return;
+    /* A sole owner needs no locked instruction: nobody else can be counting. */
+    if (atomic_load_explicit(&v->refs, memory_order_acquire) != 1 &&
+        atomic_fetch_sub_explicit(&v->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    if (v->flags & TACIT_VECTOR_SECRET)
+        sodium_memzero(v->data, v->shape->bytes);
+    size_class *c = class_of(pool, stride_of(v->shape));
+    if (!c)
+        return; /* the slab still owns the memory */
+    free_vector *f = (free_vector *)(void *)v;
+    f->next = c->free;
+    c->free = f;
+}

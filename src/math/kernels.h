@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_KERNELS_H
+#define TACIT_KERNELS_H
+/*
+ * The hot loops, compiled once for each kind of CPU (kernels_base.c, kernels_avx2.c,
+ * kernels_avx512.c, all from kernels_impl.h) and chosen when the library is first used.
+ * Each result depends on the CPU type and on nothing else.
+ */
+#include "tacit/base.h"
+
+/* One scalar's kernels; `void *` are arrays of that scalar. */
+typedef struct tacit_real_kernels {
+    /* y += a x */
+    void (*axpy)(size_t n, double a, const void *x, void *y);
+    void (*scale)(size_t n, double a, void *x);
+    /* out = sum_k coef[k] x[k] */
+    void (*combine)(size_t n, size_t k, const double *coef, const void *const *x, void *out);
+    double (*distance2)(size_t n, const void *x, const void *y);
+    /* z[r] = x[r] . theta for row-major x */
+    void (*dots)(size_t rows, size_t p, const void *x, const void *theta, void *z);
+    /* g += sum_r coef[r] x[r] */
+    void (*accumulate)(size_t rows, size_t p, const void *x, const void *coef, void *g);
+    /* coef[r] = d/dz log(1 + exp(-y z)) = -y / (1 + exp(y z)) */
+    void (*logistic)(size_t rows, const void *z, const void *y, void *coef);
+    /* coef[r] = d/dz (z - y)^2 = 2 (z - y) */
+    void (*squared)(size_t rows, const void *z, const void *y, void *coef);
+} tacit_real_kernels;
+
+typedef struct tacit_kernels {
+    const char *name;
+    tacit_real_kernels f32, f64;
+    /* First 64-bit word of the ChaCha20 block (key, nonce[k], block[k]) for k < n. */
+    void (*chacha_words)(const uint32_t key[8], size_t n, const uint64_t *nonce,
+                         const uint64_t *block, uint64_t *word);
+} tacit_kernels;
+
+const tacit_kernels *tacit_kernels_get(void);
+/* NULL if this CPU or build has no such kernels: "base", "avx2", "avx512". For tests. */
+const tacit_kernels *tacit_kernels_named(const char *name);
+
+static inline const tacit_real_kernels *tacit_kernels_for(tacit_scalar scalar)
+{
+    const tacit_kernels *k = tacit_kernels_get();
+    return scalar == TACIT_F32 ? &k->f32 : &k->f64;
+}
+
+#endif

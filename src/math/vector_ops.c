@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arithmetic on public vectors: segment by segment through the kernels of its scalar.
+ * Integer segments are copied, zeroed and compared; scaling and adding are for reals.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "base/vector_internal.h"
+#include "math/kernels.h"
+
+static void check_writable(const tacit_vector *v)
+{
+    assert(!(v->flags & TACIT_VECTOR_FROZEN));
+    (void)v;
+}
+
+void tacit_public_zero(tacit_public *out)
+{
+    tacit_vector *v = tacit_vector_of_public(out);
+    check_writable(v);
+    memset(v->data, 0, v->shape->bytes);
+}
+
+void tacit_public_copy(tacit_public *out, const tacit_public *x)
+{
+    tacit_vector *v = tacit_vector_of_public(out), *from = tacit_vector_of_public(x);
+    check_writable(v);
+    assert(v->shape->bytes == from->shape->bytes);
+    memcpy(v->data, from->data, v->shape->bytes);
+}
+
+void tacit_public_scale(tacit_public *x, double a)
+{
+    tacit_vector *v = tacit_vector_of_public(x);
+    check_writable(v);
+    for (uint32_t s = 0; s < v->shape->segments; s++) {
+        const tacit_segment *segment = &v->shape->segment[s];
+        assert(segment->scalar != TACIT_I64);
+        tacit_kernels_for(segment->scalar)->scale(segment->count, a, tacit_vector_segment(v, s));
+    }
+}
+
+void tacit_public_axpy(tacit_public *y, double a, const tacit_public *x)
+{
+    tacit_vector *v = tacit_vector_of_public(y), *from = tacit_vector_of_public(x);
+    check_writable(v);
+    assert(v->shape->bytes == from->shape->bytes);
+    for (uint32_t s = 0; s < v->shape->segments; s++) {
+        const tacit_segment *segment = &v->shape->segment[s];
+        assert(segment->scalar != TACIT_I64);
+        tacit_kernels_for(segment->scalar)
+            ->axpy(segment->count, a, tacit_vector_segment(from, s), tacit_vector_segment(v, s));
+    }
+}
+
+/* Vectors a call combines at once; more are added in further passes. */
+#define AT_ONCE 64
+
+void tacit_public_combine(tacit_public *out, size_t n, const double *coef,
+                          const tacit_public *const *x)
+{
+    tacit_vector *v = tacit_vector_of_public(out);
+    check_writable(v);
+    for (uint32_t s = 0; s < v->shape->segments; s++) {
+        const tacit_segment *segment = &v->shape->segment[s];
+        assert(segment->scalar != TACIT_I64);
+        const void *rows[AT_ONCE + 1];
+        double scale[AT_ONCE + 1];
+        size_t count = 0;
+        for (size_t k = 0; k < n; k++) {
+            if (x[k]) {
+                scale[count] = coef[k];
+                rows[count++] = tacit_vector_segment(tacit_vector_of_public(x[k]), s);
+            }
+            if (count == AT_ONCE && k + 1 < n) { /* go on from the partial sum */
+                tacit_kernels_for(segment->scalar)
+                    ->combine(segment->count, count, scale, rows, tacit_vector_segment(v, s));
+                rows[0] = tacit_vector_segment(v, s);
+                scale[0] = 1;
+                count = 1;
+            }
+        }
+        tacit_kernels_for(segment->scalar)
+            ->combine(segment->count, count, scale, rows, tacit_vector_segment(v, s));
+    }
+}
+
+double tacit_public_distance2(const tacit_public *x, const tacit_public *y)
+{
+    const tacit_shape *shape = tacit_public_shape(x);
+    double sum = 0;
+    for (uint32_t s = 0; s < shape->segments; s++) {
+        const tacit_segment *segment = &shape->segment[s];
+        assert(segment->scalar != TACIT_I64);
+        sum += tacit_kernels_for(segment->scalar)
+                   ->distance2(segment->count, tacit_vector_segment(tacit_vector_of_public(x), s),
+                               tacit_vector_segment(tacit_vector_of_public(y), s));
+    }
+    return sum;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Linear models: prediction theta . x, logistic loss log(1 + exp(-y z)) with y in {-1, +1},
+ * or squared loss (z - y)^2 as paper 000 section 5.2 writes it (no one half).
+ */
+#include "model/linear.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/vector_internal.h"
+#include "math/kernels.h"
+
+static const char *const losses[] = {"logistic", "squared", NULL};
+static const char *const scalars[] = {"f32", "f64", NULL};
+#define FIELD(name) offsetof(tacit_model_options, name)
+
+static const tacit_option options[] = {
+    {.key = "loss",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "logistic",
+     .choices = losses,
+     .offset = FIELD(loss),
+     .help = "logistic for labels -1 and +1, squared for numbers"},
+    {.key = "lambda",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0",
+     .min = 0,
+     .max = 1e12,
+     .offset = FIELD(lambda),
+     .help = "weight of the squared norm; 0 means one over the agent's number of records"},
+    {.key = "scalar",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "f64",
+     .choices = scalars,
+     .offset = FIELD(scalar),
+     .help = "how records and models are stored and sent; f32 halves memory and traffic"},
+};
+
+const tacit_section tacit_model_section = {.name = "model",
+                                           .options = options,
+                                           .count = sizeof options / sizeof *options,
+                                           .size = sizeof(tacit_model_options)};
+
+tacit_status tacit_model_create(tacit_model **out, const tacit_model_options *o, size_t features,
+                                tacit_error *err)
+{
+    if (features == 0)
+        return tacit_fail(err, TACIT_EINPUT, "the data has no features; a model needs one");
+    tacit_model *model = calloc(1, sizeof *model);
+    if (!model)
+        return tacit_out_of_memory(err);
+    model->loss = (tacit_loss)o->loss;
+    model->lambda = o->lambda;
+    model->features = features;
+    const tacit_segment weights = {"weights", (tacit_scalar)o->scalar, features};
+    const tacit_segment value = {"value", TACIT_F64, 1};
+    tacit_status status = tacit_shape_init(&model->shape, &weights, 1, err);
+    if (status == TACIT_OK)
+        status = tacit_shape_init(&model->scalar_shape, &value, 1, err);
+    if (status != TACIT_OK) {
+        free(model);
+        return status;
+    }
+    *out = model;
+    return TACIT_OK;
+}
+
+void tacit_model_free(tacit_model *model)
+{
+    free(model);
+}
+
+const tacit_shape *tacit_model_shape(const tacit_model *model)
+{
+    return &model->shape;
+}
+
+const tacit_shape *tacit_model_scalar_shape(const tacit_model *model)
+{
+    return &model->scalar_shape;
+}
+
+const char *tacit_model_score_name(const tacit_model *model)
+{
+    return model->loss == TACIT_LOGISTIC ? "accuracy" : "rmse";
+}
+
+bool tacit_model_score_up(const tacit_model *model)
+{
+    return model->loss == TACIT_LOGISTIC;
+}
+
+double tacit_model_lambda(const tacit_model *model, size_t records)
+{
+    if (model->lambda > 0)
+        return model->lambda;
+    return records ? 1.0 / (double)records : 0;
+}
+
+double tacit_model_smoothness_bound(const tacit_model *model, double radius)
+{
+    return model->loss == TACIT_LOGISTIC ? radius * radius / 4 : 2 * radius * radius;
+}
+
+double tacit_loss_value(tacit_loss loss, double z, double y)
+{
+    if (loss == TACIT_SQUARED)
+        return (z - y) * (z - y);
+    double t = y * z; /* log(1 + exp(-t)) without overflow */
+    return t > 0 ? log1p(exp(-t)) : log1p(exp(t)) - t;
+}
+
+double tacit_loss_slope(tacit_loss loss, double z, double y)
+{
+    return loss == TACIT_SQUARED ? 2 * (z - y) : -y / (1 + exp(y * z));
+}
+
+double tacit_loss_curve(tacit_loss loss, double z, double y)
+{
+    if (loss == TACIT_SQUARED)
+        return 2;
+    double s = 1 / (1 + exp(-y * z));
+    return s * (1 - s);
+}
+
+void tacit_row_doubles(const tacit_batch *batch, tacit_scalar scalar, size_t features, size_t row,
+                       double *out, double *y)
+{
+    if (scalar == TACIT_F64) {
+        const double *x = (const double *)batch->x + row * features;
+        for (size_t k = 0; k < features; k++)
+            out[k] = x[k];
+        *y = ((const double *)batch->y)[row];
+        return;
+    }
+    const float *x = (const float *)batch->x + row * features;
+    for (size_t k = 0; k < features; k++)
+        out[k] = x[k];
+    *y = ((const float *)batch->y)[row];
+}
+
+static double label(const tacit_batch *batch, tacit_scalar scalar, size_t row)
+{
+    return scalar == TACIT_F64 ? ((const double *)batch->y)[row]
+                               : (double)((const float *)batch->y)[row];
+}
+
+static double margin(const tacit_batch *batch, tacit_scalar scalar, size_t features, size_t row,
+                     const double *theta)
+{
+    double z = 0;
+    if (!theta)
+        return 0;
+    if (scalar == TACIT_F64) {
+        const double *x = (const double *)batch->x + row * features;
+        for (size_t k = 0; k < features; k++)
+            z += x[k] * theta[k];
+        return z;
+    }
+    const float *x = (const float *)batch->x + row * features;
+    for (size_t k = 0; k < features; k++)
+        z += (double)x[k] * theta[k];
+    return z;
+}
+
+tacit_status tacit_model_check(const tacit_model *model, const tacit_dataset *data,
+                               tacit_error *err)
+{
+    if (tacit_dataset_features(data) != model->features)
+        return tacit_fail(err, TACIT_EINPUT, "the data has %zu features, the model %zu",
+                          tacit_dataset_features(data), model->features);
+    if (model->loss != TACIT_LOGISTIC)
+        return TACIT_OK;
+    for (int split = 0; split < TACIT_SPLITS; split++) {
+        const tacit_shard *all = tacit_dataset_pooled(data, (tacit_split)split);
+        tacit_batch batch;
+        for (size_t cursor = 0; tacit_shard_next(all, &cursor, &batch);)
+            for (size_t r = 0; r < batch.rows; r++)
+                if (fabs(label(&batch, tacit_shard_scalar(all), r)) != 1)
+                    return tacit_fail(err, TACIT_EINPUT,
+                                      "label %g: the logistic loss needs labels -1 and +1; set "
+                                      "\"data.positive\" or \"model.loss: squared\"",
+                                      label(&batch, tacit_shard_scalar(all), r));
+    }
+    return TACIT_OK;
+}
+
+/* theta as doubles in `out` (features of them); NULL stays NULL. */
+static const double *as_doubles(const tacit_model *model, const tacit_secret *at, double *out)
+{
+    if (!at)
+        return NULL;
+    const tacit_vector *v = tacit_vector_of_secret(at);
+    for (size_t k = 0; k < model->features; k++)
+        out[k] = tacit_vector_get(v, 0, k);
+    return out;
+}
+
+static double norm2(size_t n, const double *x)
+{
+    double sum = 0;
+    for (size_t k = 0; x && k < n; k++)
+        sum += x[k] * x[k];
+    return sum;
+}
+
+double tacit_linear_loss(const tacit_model *model, const tacit_shard *shard, const double *theta)
+{
+    size_t rows = tacit_shard_rows(shard);
+    double sum = 0;
+    tacit_batch batch;
+    for (size_t cursor = 0; tacit_shard_next(shard, &cursor, &batch);)
+        for (size_t r = 0; r < batch.rows; r++) {
+            tacit_scalar scalar = tacit_shard_scalar(shard);
+            double z = margin(&batch, scalar, model->features, r, theta);
+            sum += tacit_loss_value(model->loss, z, label(&batch, scalar, r));
+        }
+    double mean = rows ? sum / (double)rows : 0;
+    return mean + tacit_model_lambda(model, rows) * norm2(model->features, theta);
+}
+
+tacit_private_metric tacit_model_loss(const tacit_model *model, const tacit_shard *shard,
+                                      const tacit_secret *at)
+{
+    double *copy = malloc(model->features * sizeof *copy);
+    if (!copy)
+        return (tacit_private_metric){NAN};
+    double loss = tacit_linear_loss(model, shard, as_doubles(model, at, copy));
+    free(copy);
+    return (tacit_private_metric){loss};
+}
+
+tacit_private_metric tacit_model_score(const tacit_model *model, const tacit_shard *shard,
+                                       const tacit_secret *at)
+{
+    size_t rows = tacit_shard_rows(shard);
+    double *copy = malloc(model->features * sizeof *copy);
+    if (!copy || rows == 0) {
+        free(copy);
+        return (tacit_private_metric){NAN};
+    }
+    const double *theta = as_doubles(model, at, copy);
+    double sum = 0;
+    tacit_batch batch;
+    for (size_t cursor = 0; tacit_shard_next(shard, &cursor, &batch);)
+        for (size_t r = 0; r < batch.rows; r++) {
+            tacit_scalar scalar = tacit_shard_scalar(shard);
+            double z = margin(&batch, scalar, model->features, r, theta);
+            double y = label(&batch, scalar, r);
+            if (model->loss == TACIT_LOGISTIC)
+                sum += (z >= 0) == (y > 0);
+            else
+                sum += (z - y) * (z - y);
+        }
+    free(copy);
+    double mean = sum / (double)rows;
+    return (tacit_private_metric){model->loss == TACIT_LOGISTIC ? mean : sqrt(mean)};
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_LINEAR_H
+#define TACIT_LINEAR_H
+#include "tacit/model.h"
+
+typedef enum tacit_loss { TACIT_LOGISTIC, TACIT_SQUARED } tacit_loss;
+
+struct tacit_model {
+    tacit_loss loss;
+    double lambda; /* 0: 1/m */
+    size_t features;
+    tacit_shape shape;        /* "weights" */
+    tacit_shape scalar_shape; /* "value": one f64 */
+};
+
+/* Loss of one record at margin z = theta . x, its first and second derivative by z. */
+double tacit_loss_value(tacit_loss loss, double z, double y);
+double tacit_loss_slope(tacit_loss loss, double z, double y);
+double tacit_loss_curve(tacit_loss loss, double z, double y);
+
+/* Row `row` of a batch and of a vector as doubles. */
+void tacit_row_doubles(const tacit_batch *batch, tacit_scalar scalar, size_t features, size_t row,
+                       double *out, double *y);
+
+/* L_i(theta) for a theta of doubles (NULL: zero). */
+double tacit_linear_loss(const tacit_model *model, const tacit_shard *shard, const double *theta);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From bounded to public. Each mechanism will be one case here; `none` adds nothing, which
+ * is why the ledger has already written down epsilon = infinity for it.
+ */
+#include <math.h>
+
+#include "privacy/release.h"
+
+tacit_status tacit_bounded_init(tacit_bounded *bounded, tacit_permit *permit, tacit_vector *value,
+                                tacit_norm norm, double sensitivity, tacit_error *err)
+{
+    if (permit->state != TACIT_PERMIT_RESERVED)
+        return tacit_fail(err, TACIT_EUSAGE, "a permit is good for one release, \"%s\" was used",
+                          permit->cost.what);
+    permit->state = TACIT_PERMIT_TOUCHED;
+    *bounded = (tacit_bounded){value, permit, norm, sensitivity};
+    return TACIT_OK;
+}
+
+static tacit_status check(const tacit_permit *permit, const tacit_bounded *bounded,
+                          tacit_error *err)
+{
+    if (permit->state != TACIT_PERMIT_TOUCHED || bounded->permit != permit)
+        return tacit_fail(err, TACIT_EUSAGE, "\"%s\" was not computed under this permit",
+                          permit->cost.what);
+    if (permit->cost.mechanism != TACIT_MECHANISM_NONE &&
+        (bounded->norm != permit->cost.norm || !(bounded->sensitivity <= permit->cost.sensitivity)))
+        return tacit_fail(err, TACIT_EBUDGET,
+                          "\"%s\" has sensitivity %g, more than the %g that was paid for",
+                          permit->cost.what, bounded->sensitivity, permit->cost.sensitivity);
+    return TACIT_OK;
+}
+
+tacit_status tacit_mechanism_apply(tacit_permit *permit, tacit_bounded *bounded, tacit_public **out,
+                                   tacit_error *err)
+{
+    tacit_status status = check(permit, bounded, err);
+    if (status != TACIT_OK)
+        return status;
+    permit->state = TACIT_PERMIT_SPENT;
+    tacit_vector *value = bounded->value;
+    bounded->value = NULL;
+    value->flags &= ~(uint32_t)TACIT_VECTOR_SECRET;
+    *out = tacit_vector_public(value);
+    return TACIT_OK;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Words for trust models, units and adjacencies, and the options of section "privacy". */
+#include <math.h>
+#include <stddef.h>
+
+#include "tacit/privacy.h"
+
+static const struct {
+    const char *name, *words;
+} trust[] = {
+    [TACIT_TRUST_LOCAL] = {"local", "every message on every link (all other agents may collude)"},
+    [TACIT_TRUST_SECURE] = {"secure", "only sums over groups of agents"},
+    [TACIT_TRUST_NETWORK] = {"network", "one agent's own view of the messages"},
+    [TACIT_TRUST_LEARNER] = {"learner", "the learner and all other owners"},
+    [TACIT_TRUST_CENTRAL] = {"central", "the final output only; a trusted curator holds all data"},
+    [TACIT_TRUST_SILENT] = {"silent", "nothing: no agent ever speaks"},
+};
+
+const char *tacit_trust_name(tacit_trust t)
+{
+    return trust[t].name;
+}
+
+const char *tacit_trust_words(tacit_trust t)
+{
+    return trust[t].words;
+}
+
+static const char *const mechanisms[] = {"none", NULL};
+static const char *const units[] = {"record", "user", NULL};
+static const char *const adjacencies[] = {"replace", "add-remove", NULL};
+
+const char *tacit_mechanism_name(tacit_mechanism mechanism)
+{
+    return mechanisms[mechanism];
+}
+
+const char *tacit_unit_name(tacit_unit unit)
+{
+    return units[unit];
+}
+
+const char *tacit_adjacency_name(tacit_adjacency adjacency)
+{
+    return adjacencies[adjacency];
+}
+
+#define FIELD(name) offsetof(tacit_privacy_options, name)
+
+static const tacit_option options[] = {
+    {.key = "mechanism",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "none",
+     .choices = mechanisms,
+     .offset = FIELD(mechanism),
+     .help = "how a value is protected before it leaves an agent; none releases it bare"},
+    {.key = "epsilon",
+     .type = TACIT_OPT_REAL,
+     .fallback = "inf",
+     .min = 0,
+     .max = INFINITY,
+     .offset = FIELD(epsilon),
+     .help = "budget of each agent; what would exceed it is refused"},
+    {.key = "delta",
+     .type = TACIT_OPT_REAL,
+     .fallback = "1e-5",
+     .min = 0,
+     .max = 1,
+     .offset = FIELD(delta),
+     .help = "probability with which the guarantee may fail"},
+    {.key = "unit",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "record",
+     .choices = units,
+     .offset = FIELD(unit),
+     .help = "what is protected: one record, or all records of an agent"},
+    {.key = "adjacency",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "replace",
+     .choices = adjacencies,
+     .offset = FIELD(adjacency),
+     .help = "neighbouring data sets: one record replaced, or one more or less"},
+};
+
+const tacit_section tacit_privacy_section = {.name = "privacy",
+                                             .options = options,
+                                             .count = sizeof options / sizeof *options,
+                                             .size = sizeof(tacit_privacy_options)};

@@ -32,6 +32,12 @@ typedef struct tacit_run_options {
 } tacit_run_options;
 extern const tacit_section tacit_run_section;
 
+/* The YAML key "protocol.name"; the protocol's own options share the section. */
+typedef struct tacit_protocol_choice {
+    char name[TACIT_TEXT_MAX];
+} tacit_protocol_choice;
+extern const tacit_section tacit_protocol_section;
+
 typedef struct tacit_experiment {
     tacit_run_options run;
     tacit_data_options data;
@@ -43,18 +49,21 @@ typedef struct tacit_experiment {
     void *protocol_options; /* protocol->options.size bytes */
 } tacit_experiment;
 
-/* The sections of a configuration in the order help shows them, without the protocol's own. */
+/* The sections of a configuration in the order help shows them, without the options of the
+ * protocols (tacit_protocols[]->options). */
 extern const tacit_section *const tacit_experiment_sections[];
 extern const size_t tacit_experiment_section_count;
 
-/* Read every section from `config`; unknown keys are errors. */
+/* Read every section from `config`; unknown keys are errors. On failure there is nothing to
+ * clear. */
 tacit_status tacit_experiment_init(tacit_experiment *experiment, tacit_config *config,
                                    tacit_error *err);
 void tacit_experiment_clear(tacit_experiment *experiment);
 /* The configuration as run, complete with defaults, as YAML text (caller frees). */
 char *tacit_experiment_yaml(const tacit_experiment *experiment);
 
-/* The experiment's data, graph, model and runtime. */
+/* The experiment's data, graph, model and runtime. `experiment` is borrowed and must outlive
+ * the session; the result does not depend on `threads`. */
 typedef struct tacit_session tacit_session;
 tacit_status tacit_session_create(tacit_session **out, const tacit_experiment *experiment,
                                   uint32_t threads, tacit_error *err);
@@ -79,7 +88,18 @@ void tacit_session_scores(tacit_session *session, tacit_split split, double *sco
 /* Progress: called often, from the thread that runs; `time` of `total`. */
 typedef void tacit_progress(void *ctx, double time, double total);
 
-/* Run to the end, writing `folder` (NULL: write nothing). */
+/* Run to the end, writing `folder` (NULL: write nothing), which must not exist or be empty:
+ *
+ *     config.yaml   the configuration as run      metrics.csv    time, agent, name, value
+ *     summary.json  schema tacit.run/1            ledger.jsonl   one line a ledger entry
+ *     models.npy    agents x parameters           checkpoint.bin only while there is more to do
+ *
+ * A file appears complete or not at all (metrics.csv grows as metrics.csv.partial). When the
+ * run fails, so full disk included, what it wrote goes away again, up to its last checkpoint.
+ * When *stop becomes non-zero the folder says what was reached, `"complete": false`, and the
+ * result is TACIT_EINTERRUPTED. Going on from a checkpoint gives the same bytes as a run that
+ * was never interrupted; a checkpoint of another configuration, a cut or an edited one is
+ * refused with TACIT_EVERIFY. One run a session. */
 typedef struct tacit_run_request {
     const char *folder;
     bool resume; /* go on from folder/checkpoint.bin */

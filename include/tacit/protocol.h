@@ -5,21 +5,8 @@
  * A protocol is one const struct in one file of src/protocol/, and one line in
  * src/protocol/registry.c. See docs/adding-a-protocol.md.
  */
+#include "tacit/checkpoint.h"
 #include "tacit/env.h"
-
-/* Checkpoints: numbers and vectors in, the same out. Shared vectors are written once and
- * shared again when loaded. Readers fail rather than trust a length. */
-typedef struct tacit_saver tacit_saver;
-typedef struct tacit_loader tacit_loader;
-void tacit_save_u64(tacit_saver *saver, uint64_t value);
-void tacit_save_f64(tacit_saver *saver, double value);
-void tacit_save_public(tacit_saver *saver, const tacit_public *vector); /* NULL allowed */
-void tacit_save_secret(tacit_saver *saver, const tacit_secret *vector); /* NULL allowed */
-uint64_t tacit_load_u64(tacit_loader *loader);
-double tacit_load_f64(tacit_loader *loader);
-/* NULL where NULL was saved, or on failure: the runtime checks the loader at the end. */
-tacit_public *tacit_load_public(tacit_loader *loader, const tacit_shape *shape);
-tacit_secret *tacit_load_secret(tacit_loader *loader, const tacit_shape *shape);
 
 /* What a protocol may know before agents exist. */
 typedef struct tacit_setup {
@@ -80,5 +67,38 @@ void tacit_view_end(tacit_env *env, tacit_view *view);
 void tacit_view_save(const tacit_view *view, tacit_saver *saver);
 void tacit_view_load(tacit_view *view, uint32_t neighbours, tacit_loader *loader,
                      const tacit_shape *shape);
+
+/* ---- rounds: local synchrony for protocols that think in steps ----
+ *
+ * Each agent speaks once a round and goes on when it has heard every neighbour's word of
+ * that round, or when `patience` is over: then the missing ones are NULL. Nobody counts for
+ * all, so that it works on real peers with stragglers. The payload's last segment must be
+ * one TACIT_I64: the round number, written here. */
+typedef struct tacit_rounds {
+    uint64_t round;
+    uint32_t count;
+    uint32_t missing;           /* neighbours not heard in this round */
+    double patience;            /* infinity: wait for ever */
+    const tacit_public *word[]; /* [count]: newest word of each neighbour */
+} tacit_rounds;
+size_t tacit_rounds_size(uint32_t neighbours);
+void tacit_rounds_init(tacit_rounds *rounds, uint32_t neighbours, double patience);
+/* Say this round's word to all neighbours. */
+tacit_status tacit_rounds_say(tacit_env *env, tacit_rounds *rounds, uint32_t kind,
+                              tacit_public *payload);
+/* The word of neighbour `slot` for the current round, NULL if it is missing. */
+const tacit_public *tacit_rounds_word(const tacit_rounds *rounds, uint32_t slot);
+/* Feed MESSAGE and TIMER events. Whenever a round is complete, `on` is called with a
+ * TACIT_ROUND event (id = the round that ended, words readable), in which the protocol
+ * computes; it may say its next word after tacit_rounds_next. */
+tacit_status tacit_rounds_feed(tacit_env *env, tacit_rounds *rounds, const tacit_event *event,
+                               tacit_status (*on)(tacit_env *, const void *, void *,
+                                                  const tacit_event *),
+                               const void *shared, void *self);
+void tacit_rounds_next(tacit_rounds *rounds);
+void tacit_rounds_end(tacit_env *env, tacit_rounds *rounds);
+void tacit_rounds_save(const tacit_rounds *rounds, tacit_saver *saver);
+void tacit_rounds_load(tacit_rounds *rounds, uint32_t neighbours, tacit_loader *loader,
+                       const tacit_shape *shape);
 
 #endif

@@ -83,18 +83,6 @@ struct tacit_runtime {
 
 extern const tacit_runtime_ops tacit_simulator;
 
-/* ---- checkpoints as bytes ---- */
-tacit_saver *tacit_saver_create(void);
-/* The finished bytes (magic, length and a BLAKE2b checksum included); owned by saver. */
-tacit_status tacit_saver_finish(tacit_saver *saver, const uint8_t **bytes, size_t *len,
-                                tacit_error *err);
-void tacit_saver_free(tacit_saver *saver);
-/* Refuses (TACIT_EVERIFY) bytes whose checksum is wrong. */
-tacit_status tacit_loader_create(tacit_loader **out, const uint8_t *bytes, size_t len,
-                                 tacit_error *err);
-tacit_status tacit_loader_status(const tacit_loader *loader, tacit_error *err);
-void tacit_loader_free(tacit_loader *loader);
-
 /* ---- trace: an environment around an environment ---- */
 typedef enum tacit_trace_kind {
     TACIT_TRACE_EVENT, /* came in */

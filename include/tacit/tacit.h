@@ -3,6 +3,7 @@
 #define TACIT_H
 /* Everything. */
 #include "tacit/base.h"
+#include "tacit/checkpoint.h"
 #include "tacit/config.h"
 #include "tacit/data.h"
 #include "tacit/env.h"

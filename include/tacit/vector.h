@@ -41,7 +41,7 @@ typedef struct tacit_segment {
  * run and outlive every vector that has them. */
 typedef struct tacit_shape {
     uint32_t segments;
-    size_t bytes;  /* of all segments together */
+    size_t bytes; /* of all segments together */
     tacit_segment segment[TACIT_MAX_SEGMENTS];
     size_t offset[TACIT_MAX_SEGMENTS];
 } tacit_shape;

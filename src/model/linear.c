@@ -170,6 +170,8 @@ tacit_status tacit_model_check(const tacit_model *model, const tacit_dataset *da
     if (tacit_dataset_features(data) != model->features)
         return tacit_fail(err, TACIT_EINPUT, "the data has %zu features, the model %zu",
                           tacit_dataset_features(data), model->features);
+    if (tacit_dataset_scalar(data) != model->shape.segment[0].scalar)
+        return tacit_fail(err, TACIT_EINPUT, "the data and the model differ in \"scalar\"");
     if (model->loss != TACIT_LOGISTIC)
         return TACIT_OK;
     for (int split = 0; split < TACIT_SPLITS; split++) {

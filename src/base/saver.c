@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Layout: "TACITCK1", payload length (8 bytes), payload, BLAKE2b-256 of all before it.
+ * Every item starts with a tag byte, so that a loader that drifts from its saver fails at
+ * the next item instead of reading nonsense. All numbers little-endian.
+ *
+ * A vector is written once: later mentions are its number in order of appearance.
+ */
+#include "base/saver.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER 16
+#define CHECKSUM 32
+static const char magic[8] = {'T', 'A', 'C', 'I', 'T', 'C', 'K', '1'};
+
+enum tag { TAG_U64 = 1, TAG_F64, TAG_BYTES, TAG_NULL, TAG_VECTOR, TAG_AGAIN };
+
+typedef struct seen {
+    const tacit_vector *v;
+    uint64_t number;
+} seen;
+
+struct tacit_saver {
+    uint8_t *bytes;
+    size_t len, capacity;
+    bool failed;
+    seen *table; /* open addressing; capacity a power of two */
+    size_t slots;
+    uint64_t vectors;
+};
+
+tacit_saver *tacit_saver_create(void)
+{
+    tacit_saver *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->capacity = 4096;
+    s->bytes = malloc(s->capacity);
+    s->slots = 1024;
+    s->table = calloc(s->slots, sizeof *s->table);
+    if (!s->bytes || !s->table) {
+        tacit_saver_free(s);
+        return NULL;
+    }
+    memcpy(s->bytes, magic, sizeof magic);
+    s->len = HEADER;
+    return s;
+}
+
+void tacit_saver_free(tacit_saver *s)
+{
+    if (!s)
+        return;
+    if (s->bytes)
+        sodium_memzero(s->bytes, s->len);
+    free(s->bytes);
+    free(s->table);
+    free(s);
+}
+
+static void put(tacit_saver *s, const void *from, size_t n)
+{
+    if (s->failed)
+        return;
+    if (n > s->capacity - s->len) {
+        size_t capacity = s->capacity;
+        while (capacity - s->len < n)
+            capacity *= 2;
+        uint8_t *bytes = realloc(s->bytes, capacity);
+        if (!bytes) {
+            s->failed = true;
+            return;
+        }
+        s->bytes = bytes;
+        s->capacity = capacity;
+    }
+    memcpy(s->bytes + s->len, from, n);
+    s->len += n;
+}
+
+static void put_word(tacit_saver *s, enum tag tag, uint64_t v)
+{
+    uint8_t item[9] = {(uint8_t)tag};
+    for (int k = 0; k < 8; k++)
+        item[1 + k] = (uint8_t)(v >> (8 * k));
+    put(s, item, sizeof item);
+}
+
+void tacit_save_u64(tacit_saver *s, uint64_t value)
+{
+    put_word(s, TAG_U64, value);
+}
+
+void tacit_save_f64(tacit_saver *s, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    put_word(s, TAG_F64, bits);
+}
+
+void tacit_save_bytes(tacit_saver *s, const void *bytes, size_t len)
+{
+    put_word(s, TAG_BYTES, len);
+    put(s, bytes, len);
+}
+
+static size_t slot_of(const tacit_saver *s, const tacit_vector *v)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)v * 0x9E3779B97F4A7C15u;
+    size_t at = (size_t)(hash >> 20) & (s->slots - 1);
+    while (s->table[at].v && s->table[at].v != v)
+        at = (at + 1) & (s->slots - 1);
+    return at;
+}
+
+static bool widen(tacit_saver *s)
+{
+    seen *old = s->table;
+    size_t count = s->slots;
+    seen *table = calloc(count * 2, sizeof *table);
+    if (!table)
+        return false;
+    s->table = table;
+    s->slots = count * 2;
+    for (size_t k = 0; k < count; k++)
+        if (old[k].v)
+            s->table[slot_of(s, old[k].v)] = old[k];
+    free(old);
+    return true;
+}
+
+void tacit_save_vector(tacit_saver *s, const tacit_vector *v)
+{
+    if (!v) {
+        put_word(s, TAG_NULL, 0);
+        return;
+    }
+    if (s->vectors * 2 >= s->slots && !widen(s)) {
+        s->failed = true;
+        return;
+    }
+    seen *entry = &s->table[slot_of(s, v)];
+    if (entry->v) {
+        put_word(s, TAG_AGAIN, entry->number);
+        return;
+    }
+    *entry = (seen){v, s->vectors++};
+    put_word(s, TAG_VECTOR, v->shape->bytes);
+    put_word(s, TAG_U64, v->flags);
+    put(s, v->data, v->shape->bytes);
+}
+
+void tacit_save_public(tacit_saver *s, const tacit_public *v)
+{
+    tacit_save_vector(s, v ? tacit_vector_of_public(v) : NULL);
+}
+
+void tacit_save_secret(tacit_saver *s, const tacit_secret *v)
+{
+    tacit_save_vector(s, v ? tacit_vector_of_secret(v) : NULL);
+}
+
+tacit_status tacit_saver_finish(tacit_saver *s, const uint8_t **bytes, size_t *len,
+                                tacit_error *err)
+{
+    uint8_t checksum[CHECKSUM];
+    if (!s->failed) {
+        uint64_t payload = s->len - HEADER;
+        for (int k = 0; k < 8; k++)
+            s->bytes[8 + k] = (uint8_t)(payload >> (8 * k));
+        crypto_generichash(checksum, sizeof checksum, s->bytes, s->len, NULL, 0);
+        put(s, checksum, sizeof checksum);
+    }
+    if (s->failed)
+        return tacit_out_of_memory(err);
+    *bytes = s->bytes;
+    *len = s->len;
+    return TACIT_OK;
+}
+
+/* ---- loading ---- */
+
+struct tacit_loader {
+    const uint8_t *at, *end;
+    const char *why; /* not NULL: failed */
+    tacit_pool *pool;
+    tacit_vector **vectors;
+    size_t count, capacity;
+};
+
+tacit_status tacit_loader_create(tacit_loader **out, const uint8_t *bytes, size_t len,
+                                 tacit_error *err)
+{
+    uint8_t checksum[CHECKSUM];
+    uint64_t payload = 0;
+    bool good = len >= HEADER + CHECKSUM && memcmp(bytes, magic, sizeof magic) == 0;
+    for (int k = 0; good && k < 8; k++)
+        payload |= (uint64_t)bytes[8 + k] << (8 * k);
+    good = good && payload == len - HEADER - CHECKSUM;
+    if (good) {
+        crypto_generichash(checksum, sizeof checksum, bytes, len - CHECKSUM, NULL, 0);
+        good = memcmp(checksum, bytes + len - CHECKSUM, CHECKSUM) == 0;
+    }
+    if (!good)
+        return tacit_fail(err, TACIT_EVERIFY, "the checkpoint was cut short or edited");
+    tacit_loader *l = calloc(1, sizeof *l);
+    if (!l)
+        return tacit_out_of_memory(err);
+    l->at = bytes + HEADER;
+    l->end = bytes + len - CHECKSUM;
+    *out = l;
+    return TACIT_OK;
+}
+
+void tacit_loader_free(tacit_loader *l)
+{
+    if (!l)
+        return;
+    free(l->vectors);
+    free(l);
+}
+
+void tacit_loader_use(tacit_loader *l, tacit_pool *pool)
+{
+    l->pool = pool;
+}
+
+void tacit_loader_refuse(tacit_loader *l, const char *why)
+{
+    if (!l->why)
+        l->why = why;
+}
+
+tacit_status tacit_loader_status(const tacit_loader *l, tacit_error *err)
+{
+    if (l->why)
+        return tacit_fail(err, TACIT_EVERIFY, "the checkpoint does not fit this run: %s", l->why);
+    return TACIT_OK;
+}
+
+static const uint8_t *take(tacit_loader *l, size_t n)
+{
+    if (l->why)
+        return NULL;
+    if ((size_t)(l->end - l->at) < n) {
+        tacit_loader_refuse(l, "it ends too early");
+        return NULL;
+    }
+    const uint8_t *from = l->at;
+    l->at += n;
+    return from;
+}
+
+static enum tag take_word(tacit_loader *l, uint64_t *value)
+{
+    const uint8_t *item = take(l, 9);
+    *value = 0;
+    if (!item)
+        return 0;
+    for (int k = 0; k < 8; k++)
+        *value |= (uint64_t)item[1 + k] << (8 * k);
+    return item[0];
+}
+
+static uint64_t take_tagged(tacit_loader *l, enum tag tag)
+{
+    uint64_t value;
+    if (take_word(l, &value) != tag) {
+        tacit_loader_refuse(l, "it holds something else where a number was expected");
+        return 0;
+    }
+    return value;
+}
+
+uint64_t tacit_load_u64(tacit_loader *l)
+{
+    return take_tagged(l, TAG_U64);
+}
+
+double tacit_load_f64(tacit_loader *l)
+{
+    uint64_t bits = take_tagged(l, TAG_F64);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+void tacit_load_bytes(tacit_loader *l, void *out, size_t len)
+{
+    memset(out, 0, len);
+    if (take_tagged(l, TAG_BYTES) != len)
+        tacit_loader_refuse(l, "a block has another length");
+    const uint8_t *from = take(l, len);
+    if (from)
+        memcpy(out, from, len);
+}
+
+static tacit_vector *remember(tacit_loader *l, tacit_vector *v)
+{
+    if (l->count == l->capacity) {
+        size_t capacity = l->capacity ? l->capacity * 2 : 1024;
+        tacit_vector **vectors = realloc(l->vectors, capacity * sizeof(tacit_vector *));
+        if (!vectors) {
+            tacit_loader_refuse(l, "out of memory");
+            return NULL;
+        }
+        l->vectors = vectors;
+        l->capacity = capacity;
+    }
+    l->vectors[l->count++] = v;
+    return v;
+}
+
+static tacit_vector *again(tacit_loader *l, const tacit_shape *shape, uint64_t number)
+{
+    if (number >= l->count || l->vectors[number]->shape->bytes != shape->bytes) {
+        tacit_loader_refuse(l, "a vector refers to another that is not there");
+        return NULL;
+    }
+    tacit_vector_keep(l->vectors[number]);
+    return l->vectors[number];
+}
+
+tacit_vector *tacit_load_vector(tacit_loader *l, const tacit_shape *shape)
+{
+    uint64_t value;
+    enum tag tag = take_word(l, &value);
+    if (l->why || tag == TAG_NULL)
+        return NULL;
+    if (tag == TAG_AGAIN)
+        return again(l, shape, value);
+    uint64_t flags = tag == TAG_VECTOR && value == shape->bytes ? take_tagged(l, TAG_U64) : 0;
+    const uint8_t *data = tag == TAG_VECTOR && value == shape->bytes ? take(l, shape->bytes) : NULL;
+    if (!data) {
+        tacit_loader_refuse(l, "a vector has another shape");
+        return NULL;
+    }
+    tacit_vector *v = tacit_pool_vector_raw(l->pool, shape, (uint32_t)flags);
+    if (!v) {
+        tacit_loader_refuse(l, "out of memory");
+        return NULL;
+    }
+    memcpy(v->data, data, shape->bytes);
+    return remember(l, v);
+}
+
+tacit_public *tacit_load_public(tacit_loader *l, const tacit_shape *shape)
+{
+    return tacit_vector_public(tacit_load_vector(l, shape));
+}
+
+tacit_secret *tacit_load_secret(tacit_loader *l, const tacit_shape *shape)
+{
+    return tacit_vector_secret(tacit_load_vector(l, shape));
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_DATA_DATASET_H
+#define TACIT_DATA_DATASET_H
+/* What the sources need of the storage beyond the public contract. */
+#include "tacit/data.h"
+
+/* Would tacit_dataset_create take it? For sources that must refuse before they count. */
+tacit_status tacit_dataset_check_size(uint64_t agents, uint64_t rows, size_t features,
+                                      tacit_scalar scalar, tacit_error *err);
+
+/* May an agent be called so? */
+bool tacit_name_is_good(const char *name);
+
+/* Scale `x` so that its norm is at most 1 once it is stored as `scalar`: rounding included,
+ * for a bound that privacy leans on must hold for the numbers kept, not only for those drawn. */
+void tacit_bound_row(double *x, size_t features, tacit_bound bound, tacit_scalar scalar);
+
+#endif

@@ -64,11 +64,11 @@ typedef struct tacit_event {
 typedef struct tacit_env_ops {
     const tacit_facts *(*facts)(void *ctx);
     /* sending; `to` = TACIT_NOBODY broadcasts to all neighbours */
-    tacit_status (*send)(void *ctx, tacit_agent to, tacit_address at, tacit_public *payload);
-    tacit_status (*request)(void *ctx, tacit_agent to, tacit_address at, tacit_public *payload,
-                            double deadline, uint64_t *id);
+    tacit_status (*send)(void *ctx, tacit_agent to, tacit_address at, const tacit_public *payload);
+    tacit_status (*request)(void *ctx, tacit_agent to, tacit_address at,
+                            const tacit_public *payload, double deadline, uint64_t *id);
     tacit_status (*reply)(void *ctx, const tacit_event *request, uint32_t kind,
-                          tacit_public *payload);
+                          const tacit_public *payload);
     tacit_status (*timer)(void *ctx, uint32_t channel, double delay, uint64_t id);
     tacit_agent (*sample_peer)(void *ctx);
     void (*random)(void *ctx, uint32_t channel, uint64_t counter, void *out, size_t len);
@@ -86,6 +86,7 @@ typedef struct tacit_env_ops {
     const tacit_model *(*model)(void *ctx);
     const tacit_privacy_options *(*privacy)(void *ctx);
     tacit_scratch *(*scratch)(void *ctx);
+    void *(*temporary)(void *ctx, size_t bytes);
     void (*metric)(void *ctx, const char *name, double value, bool is_private);
     tacit_error *(*error)(void *ctx); /* where a handler explains a failure */
 } tacit_env_ops;
@@ -104,32 +105,34 @@ static inline const tacit_facts *tacit_facts_of(const tacit_env *env)
 
 /* ---- speaking: only public values have a voice ---- */
 static inline tacit_status tacit_send_public_(tacit_env *env, tacit_agent to, uint32_t kind,
-                                              tacit_public *payload)
+                                              const tacit_public *payload)
 {
     return env->ops->send(env->ctx, to, (tacit_address){env->channel, kind}, payload);
 }
 static inline tacit_status tacit_request_public_(tacit_env *env, tacit_agent to, uint32_t kind,
-                                                 tacit_public *payload, double deadline,
+                                                 const tacit_public *payload, double deadline,
                                                  uint64_t *id)
 {
     return env->ops->request(env->ctx, to, (tacit_address){env->channel, kind}, payload, deadline,
                              id);
 }
 static inline tacit_status tacit_reply_public_(tacit_env *env, const tacit_event *request,
-                                               uint32_t kind, tacit_public *payload)
+                                               uint32_t kind, const tacit_public *payload)
 {
     return env->ops->reply(env->ctx, request, kind, payload);
 }
 
 /* A payload is frozen by sending it. The caller keeps its own reference. */
+#define TACIT_ONLY_PUBLIC(payload, verb) \
+    _Generic((payload), tacit_public * : verb, const tacit_public * : verb)
 #define tacit_send(env, to, kind, payload) \
-    (_Generic((payload), tacit_public * : tacit_send_public_)((env), (to), (kind), (payload)))
+    (TACIT_ONLY_PUBLIC(payload, tacit_send_public_)((env), (to), (kind), (payload)))
 #define tacit_broadcast(env, kind, payload) tacit_send((env), TACIT_NOBODY, (kind), (payload))
-#define tacit_request(env, to, kind, payload, deadline, id) \
-    (_Generic((payload), tacit_public *                     \
-              : tacit_request_public_)((env), (to), (kind), (payload), (deadline), (id)))
+#define tacit_request(env, to, kind, payload, deadline, id)                                        \
+    (TACIT_ONLY_PUBLIC(payload, tacit_request_public_)((env), (to), (kind), (payload), (deadline), \
+                                                       (id)))
 #define tacit_reply(env, request, kind, payload) \
-    (_Generic((payload), tacit_public * : tacit_reply_public_)((env), (request), (kind), (payload)))
+    (TACIT_ONLY_PUBLIC(payload, tacit_reply_public_)((env), (request), (kind), (payload)))
 
 /* ---- time, chance, peers ---- */
 static inline tacit_status tacit_timer(tacit_env *env, double delay, uint64_t id)
@@ -165,8 +168,6 @@ static inline void tacit_drop_(tacit_env *env, const void *vector)
                                  const tacit_public *: (vector),       \
                                  tacit_secret *: (vector),             \
                                  const tacit_secret *: (vector))))
-/* One more reference to a received or own public vector; pair with tacit_drop. */
-const tacit_public *tacit_keep(const tacit_public *vector);
 
 /* ---- privacy ---- */
 static inline tacit_status tacit_reserve(tacit_env *env, const tacit_cost *cost,
@@ -188,7 +189,10 @@ static inline tacit_status tacit_release_bounded_(tacit_env *env, tacit_permit *
               : tacit_release_bounded_)((env), (permit), (bounded), (out)))
 
 /* Memory until the handler returns; NULL when it is out. */
-void *tacit_temporary(tacit_env *env, size_t bytes);
+static inline void *tacit_temporary(tacit_env *env, size_t bytes)
+{
+    return env->ops->temporary(env->ctx, bytes);
+}
 
 /* ---- own data, model, metrics ---- */
 static inline const tacit_shard *tacit_own_data(tacit_env *env, tacit_split split)

@@ -14,6 +14,7 @@ typedef struct tacit_setup {
     const tacit_model *model;
     size_t max_records;        /* largest m_i: simulator only, 0 on a node */
     const tacit_shard *pooled; /* all training data: trust `central` in the simulator only */
+    tacit_secret *oracle;      /* with `pooled`: room for one model, kept until teardown */
     const tacit_privacy_options *privacy;
 } tacit_setup;
 
@@ -79,7 +80,7 @@ typedef struct tacit_rounds {
     uint32_t count;
     uint32_t missing;           /* neighbours not heard in this round */
     double patience;            /* infinity: wait for ever */
-    const tacit_public *word[]; /* [count]: newest word of each neighbour */
+    const tacit_public *word[]; /* two a neighbour: of this round, of a later one */
 } tacit_rounds;
 size_t tacit_rounds_size(uint32_t neighbours);
 void tacit_rounds_init(tacit_rounds *rounds, uint32_t neighbours, double patience);
@@ -95,7 +96,7 @@ tacit_status tacit_rounds_feed(tacit_env *env, tacit_rounds *rounds, const tacit
                                tacit_status (*on)(tacit_env *, const void *, void *,
                                                   const tacit_event *),
                                const void *shared, void *self);
-void tacit_rounds_next(tacit_rounds *rounds);
+void tacit_rounds_next(tacit_env *env, tacit_rounds *rounds);
 void tacit_rounds_end(tacit_env *env, tacit_rounds *rounds);
 void tacit_rounds_save(const tacit_rounds *rounds, tacit_saver *saver);
 void tacit_rounds_load(tacit_rounds *rounds, uint32_t neighbours, tacit_loader *loader,

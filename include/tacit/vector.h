@@ -69,6 +69,10 @@ void tacit_public_combine(tacit_public *out, size_t n, const double *coef,
                           const tacit_public *const *x);
 double tacit_public_distance2(const tacit_public *x, const tacit_public *y); /* ||x - y||^2 */
 
+/* One more reference to an own, received or sent vector; pair with tacit_drop (env.h). A
+ * released value lives in an event's memory: copy it instead. */
+const tacit_public *tacit_keep(const tacit_public *vector);
+
 /* A public number may always be used where a secret one is asked for. */
 const tacit_secret *tacit_public_as_secret(const tacit_public *v);
 

@@ -136,3 +136,9 @@ void tacit_vector_drop(tacit_pool *pool, tacit_vector *v)
     f->next = c->free;
     c->free = f;
 }
+
+const tacit_public *tacit_keep(const tacit_public *vector)
+{
+    tacit_vector_keep(tacit_vector_of_public(vector));
+    return vector;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every protocol, one line each. The line is all a new one needs beside its own file. */
+#include <string.h>
+
+#include "tacit/protocol.h"
+
+#define EVERY_PROTOCOL(X) \
+    X(alone)              \
+    X(global)             \
+    X(cd)                 \
+    X(model_propagation)
+
+#define DECLARE(name) extern const tacit_protocol tacit_protocol_##name;
+EVERY_PROTOCOL(DECLARE)
+
+#define LIST(name) &tacit_protocol_##name,
+const tacit_protocol *const tacit_protocols[] = {EVERY_PROTOCOL(LIST) NULL};
+
+const tacit_protocol *tacit_protocol_find(const char *name)
+{
+    for (size_t k = 0; tacit_protocols[k]; k++)
+        if (strcmp(tacit_protocols[k]->name, name) == 0)
+            return tacit_protocols[k];
+    return NULL;
+}

@@ -57,16 +57,14 @@ typedef struct tacit_protocol {
 extern const tacit_protocol *const tacit_protocols[];
 const tacit_protocol *tacit_protocol_find(const char *name);
 
-/* ---- a view: the latest message of each neighbour, by reference ---- */
-typedef struct tacit_view {
-    uint32_t count;
-    const tacit_public *latest[]; /* NULL: nothing heard yet */
-} tacit_view;
-size_t tacit_view_size(uint32_t neighbours);
-void tacit_view_put(tacit_env *env, tacit_view *view, uint32_t slot, const tacit_public *vector);
-void tacit_view_end(tacit_env *env, tacit_view *view);
-void tacit_view_save(const tacit_view *view, tacit_saver *saver);
-void tacit_view_load(tacit_view *view, uint32_t neighbours, tacit_loader *loader,
+/* ---- a view: the latest message of each neighbour, by reference ----
+ * An array of one pointer a neighbour, the last member of a protocol's state; NULL means that
+ * nothing was heard yet. */
+void tacit_view_put(tacit_env *env, const tacit_public **view, uint32_t slot,
+                    const tacit_public *vector);
+void tacit_view_end(tacit_env *env, const tacit_public **view, uint32_t neighbours);
+void tacit_view_save(const tacit_public *const *view, uint32_t neighbours, tacit_saver *saver);
+void tacit_view_load(const tacit_public **view, uint32_t neighbours, tacit_loader *loader,
                      const tacit_shape *shape);
 
 /* ---- rounds: local synchrony for protocols that think in steps ----
@@ -78,12 +76,13 @@ void tacit_view_load(tacit_view *view, uint32_t neighbours, tacit_loader *loader
 typedef struct tacit_rounds {
     uint64_t round;
     uint32_t count;
-    uint32_t missing;           /* neighbours not heard in this round */
-    double patience;            /* infinity: wait for ever */
-    const tacit_public *word[]; /* two a neighbour: of this round, of a later one */
+    uint32_t missing;          /* neighbours not heard in this round */
+    double patience;           /* infinity: wait for ever */
+    const tacit_public **word; /* two a neighbour: of this round, of a later one */
 } tacit_rounds;
-size_t tacit_rounds_size(uint32_t neighbours);
-void tacit_rounds_init(tacit_rounds *rounds, uint32_t neighbours, double patience);
+/* `words`: room for 2 * neighbours pointers, all NULL, in the protocol's own state. */
+void tacit_rounds_init(tacit_rounds *rounds, const tacit_public **words, uint32_t neighbours,
+                       double patience);
 /* Say this round's word to all neighbours. */
 tacit_status tacit_rounds_say(tacit_env *env, tacit_rounds *rounds, uint32_t kind,
                               tacit_public *payload);
@@ -99,7 +98,7 @@ tacit_status tacit_rounds_feed(tacit_env *env, tacit_rounds *rounds, const tacit
 void tacit_rounds_next(tacit_env *env, tacit_rounds *rounds);
 void tacit_rounds_end(tacit_env *env, tacit_rounds *rounds);
 void tacit_rounds_save(const tacit_rounds *rounds, tacit_saver *saver);
-void tacit_rounds_load(tacit_rounds *rounds, uint32_t neighbours, tacit_loader *loader,
-                       const tacit_shape *shape);
+void tacit_rounds_load(tacit_rounds *rounds, const tacit_public **words, uint32_t neighbours,
+                       tacit_loader *loader, const tacit_shape *shape);
 
 #endif

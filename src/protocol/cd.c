@@ -52,7 +52,7 @@ typedef struct cd_agent {
     double alpha;                 /* step of (4) */
     const tacit_public *theta;    /* NULL without neighbours */
     const tacit_secret *solitary; /* the model of an agent without neighbours */
-    tacit_view view;              /* theta_j as last heard; nothing heard means zero */
+    const tacit_public *view[];   /* theta_j as last heard; nothing heard means zero */
 } cd_agent;
 
 static tacit_status setup(void *shared, const void *options, const tacit_setup *setup,
@@ -68,7 +68,7 @@ static tacit_status setup(void *shared, const void *options, const tacit_setup *
 static size_t agent_size(const void *shared, uint32_t neighbours)
 {
     (void)shared;
-    return offsetof(cd_agent, view) + tacit_view_size(neighbours);
+    return sizeof(cd_agent) + neighbours * sizeof(const tacit_public *);
 }
 
 /* Smoothness of the unregularised loss: measured and released, or a public bound. */
@@ -126,7 +126,6 @@ static tacit_status first_model(tacit_env *env, const cd_shared *s, cd_agent *se
 static tacit_status start(tacit_env *env, const cd_shared *s, cd_agent *self)
 {
     const tacit_facts *facts = tacit_facts_of(env);
-    self->view.count = facts->neighbours;
     if (facts->neighbours == 0) {
         tacit_secret *alone = NULL;
         tacit_status status = tacit_learn_alone(env, &alone);
@@ -177,7 +176,7 @@ static tacit_status tick(tacit_env *env, const cd_shared *s, cd_agent *self)
     double lambda = tacit_model_lambda(tacit_own_model(env), facts->records);
     for (uint32_t j = 0; j < n; j++) {
         coef[j] = alpha * facts->weight[j] / facts->degree;
-        term[j] = self->view.latest[j];
+        term[j] = self->view[j];
     }
     coef[n] = 1 - alpha - alpha * weight * 2 * lambda;
     term[n] = self->theta;
@@ -201,7 +200,7 @@ static tacit_status on(tacit_env *env, const void *shared, void *state, const ta
         return self->theta ? tick(env, s, self) : TACIT_OK;
     case TACIT_MESSAGE:
         if (event->slot != TACIT_NO_SLOT)
-            tacit_view_put(env, &self->view, event->slot, event->payload);
+            tacit_view_put(env, self->view, event->slot, event->payload);
         return TACIT_OK;
     case TACIT_PEER_UP: /* it may have missed our last words */
         return self->theta ? tacit_send(env, event->from, KIND_MODEL, self->theta) : TACIT_OK;
@@ -213,12 +212,11 @@ static tacit_status on(tacit_env *env, const void *shared, void *state, const ta
 static void save(const void *shared, const void *state, uint32_t neighbours, tacit_saver *saver)
 {
     (void)shared;
-    (void)neighbours;
     const cd_agent *self = state;
     tacit_save_f64(saver, self->alpha);
     tacit_save_public(saver, self->theta);
     tacit_save_secret(saver, self->solitary);
-    tacit_view_save(&self->view, saver);
+    tacit_view_save(self->view, neighbours, saver);
 }
 
 static void load(const void *shared, void *state, uint32_t neighbours, tacit_loader *loader)
@@ -228,7 +226,7 @@ static void load(const void *shared, void *state, uint32_t neighbours, tacit_loa
     self->alpha = tacit_load_f64(loader);
     self->theta = tacit_load_public(loader, s->shape);
     self->solitary = tacit_load_secret(loader, s->shape);
-    tacit_view_load(&self->view, neighbours, loader, s->shape);
+    tacit_view_load(self->view, neighbours, loader, s->shape);
 }
 
 static void end(tacit_env *env, const void *shared, void *state)
@@ -237,7 +235,7 @@ static void end(tacit_env *env, const void *shared, void *state)
     cd_agent *self = state;
     tacit_drop(env, self->theta);
     tacit_drop(env, self->solitary);
-    tacit_view_end(env, &self->view);
+    tacit_view_end(env, self->view, tacit_facts_of(env)->neighbours);
 }
 
 static const tacit_secret *model(const void *shared, const void *state)

@@ -35,7 +35,7 @@ typedef struct mp_agent {
     const tacit_public *local; /* theta_i^loc as published; NULL without records */
     const tacit_public *theta;
     const tacit_secret *solitary; /* the model of an agent without neighbours */
-    tacit_view view;
+    const tacit_public *view[];   /* theta_j as last heard */
 } mp_agent;
 
 static tacit_status setup(void *shared, const void *options, const tacit_setup *setup,
@@ -51,13 +51,12 @@ static tacit_status setup(void *shared, const void *options, const tacit_setup *
 static size_t agent_size(const void *shared, uint32_t neighbours)
 {
     (void)shared;
-    return offsetof(mp_agent, view) + tacit_view_size(neighbours);
+    return sizeof(mp_agent) + neighbours * sizeof(const tacit_public *);
 }
 
 static tacit_status start(tacit_env *env, const mp_shared *s, mp_agent *self)
 {
     const tacit_facts *facts = tacit_facts_of(env);
-    self->view.count = facts->neighbours;
     if (facts->neighbours == 0) {
         tacit_secret *alone = NULL;
         tacit_status status = tacit_learn_alone(env, &alone);
@@ -90,7 +89,7 @@ static tacit_status tick(tacit_env *env, const mp_shared *s, mp_agent *self)
     double anchor = s->options.mu * tacit_confidence(s->full_confidence, facts->records);
     for (uint32_t j = 0; j < n; j++) {
         coef[j] = facts->weight[j] / facts->degree / (1 + anchor);
-        term[j] = self->view.latest[j];
+        term[j] = self->view[j];
     }
     coef[n] = anchor / (1 + anchor);
     term[n] = self->local;
@@ -110,7 +109,7 @@ static tacit_status on(tacit_env *env, const void *shared, void *state, const ta
         return self->theta ? tick(env, shared, self) : TACIT_OK;
     case TACIT_MESSAGE:
         if (event->slot != TACIT_NO_SLOT)
-            tacit_view_put(env, &self->view, event->slot, event->payload);
+            tacit_view_put(env, self->view, event->slot, event->payload);
         return TACIT_OK;
     case TACIT_PEER_UP:
         return self->theta ? tacit_send(env, event->from, KIND_MODEL, self->theta) : TACIT_OK;
@@ -122,12 +121,11 @@ static tacit_status on(tacit_env *env, const void *shared, void *state, const ta
 static void save(const void *shared, const void *state, uint32_t neighbours, tacit_saver *saver)
 {
     (void)shared;
-    (void)neighbours;
     const mp_agent *self = state;
     tacit_save_public(saver, self->local);
     tacit_save_public(saver, self->theta);
     tacit_save_secret(saver, self->solitary);
-    tacit_view_save(&self->view, saver);
+    tacit_view_save(self->view, neighbours, saver);
 }
 
 static void load(const void *shared, void *state, uint32_t neighbours, tacit_loader *loader)
@@ -137,7 +135,7 @@ static void load(const void *shared, void *state, uint32_t neighbours, tacit_loa
     self->local = tacit_load_public(loader, s->shape);
     self->theta = tacit_load_public(loader, s->shape);
     self->solitary = tacit_load_secret(loader, s->shape);
-    tacit_view_load(&self->view, neighbours, loader, s->shape);
+    tacit_view_load(self->view, neighbours, loader, s->shape);
 }
 
 static void end(tacit_env *env, const void *shared, void *state)
@@ -147,7 +145,7 @@ static void end(tacit_env *env, const void *shared, void *state)
     tacit_drop(env, self->local);
     tacit_drop(env, self->theta);
     tacit_drop(env, self->solitary);
-    tacit_view_end(env, &self->view);
+    tacit_view_end(env, self->view, tacit_facts_of(env)->neighbours);
 }
 
 static const tacit_secret *model(const void *shared, const void *state)

@@ -9,18 +9,13 @@
 
 #include "tacit/protocol.h"
 
-/* An own word may still be needed while the neighbour's next one is already here, so two
- * are kept a neighbour: word[2k] for this round, word[2k+1] for a later one. */
-size_t tacit_rounds_size(uint32_t neighbours)
+/* A word may still be needed while the neighbour's next one is already here, so two are kept
+ * a neighbour: word[2k] for this round, word[2k+1] for a later one. */
+void tacit_rounds_init(tacit_rounds *rounds, const tacit_public **words, uint32_t neighbours,
+                       double patience)
 {
-    return sizeof(tacit_rounds) + 2 * (size_t)neighbours * sizeof(const tacit_public *);
-}
-
-void tacit_rounds_init(tacit_rounds *rounds, uint32_t neighbours, double patience)
-{
-    rounds->round = 0;
-    rounds->count = rounds->missing = neighbours;
-    rounds->patience = patience;
+    *rounds = (tacit_rounds){
+        .count = neighbours, .missing = neighbours, .patience = patience, .word = words};
 }
 
 static uint64_t round_of(const tacit_public *word)
@@ -128,9 +123,10 @@ void tacit_rounds_save(const tacit_rounds *rounds, tacit_saver *saver)
         tacit_save_public(saver, rounds->word[k]);
 }
 
-void tacit_rounds_load(tacit_rounds *rounds, uint32_t neighbours, tacit_loader *loader,
-                       const tacit_shape *shape)
+void tacit_rounds_load(tacit_rounds *rounds, const tacit_public **words, uint32_t neighbours,
+                       tacit_loader *loader, const tacit_shape *shape)
 {
+    rounds->word = words;
     rounds->count = neighbours;
     rounds->round = tacit_load_u64(loader);
     rounds->missing = (uint32_t)tacit_load_u64(loader);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From settings to options, and back to YAML. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/writer.h"
+#include "tacit/experiment.h"
+
+#define MAX_SECTIONS 16
+#define MAX_PROTOCOLS 100
+#define MAX_ROWS 1e6 /* of one metric in metrics.csv */
+
+/* The values of the k-th section of tacit_experiment_sections; NULL for the protocol's. */
+static void *values_of(const tacit_experiment *x, const tacit_section *section)
+{
+    const struct {
+        const tacit_section *section;
+        const void *values;
+    } all[] = {
+        {&tacit_run_section, &x->run},         {&tacit_data_section, &x->data},
+        {&tacit_graph_section, &x->graph},     {&tacit_model_section, &x->model},
+        {&tacit_network_section, &x->network}, {&tacit_privacy_section, &x->privacy},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].section == section)
+            return (void *)(uintptr_t)all[i].values;
+    return NULL;
+}
+
+/* Read "protocol.name" as a choice among the registry, so that a wrong name is answered with
+ * its place in the file and what was probably meant. */
+static tacit_status choose_protocol(const tacit_protocol **out, tacit_config *config,
+                                    tacit_error *err)
+{
+    const char *names[MAX_PROTOCOLS + 1] = {NULL};
+    for (size_t i = 0; i < MAX_PROTOCOLS && tacit_protocols[i]; i++)
+        names[i] = tacit_protocols[i]->name;
+    tacit_option option = tacit_protocol_section.options[0];
+    option.type = TACIT_OPT_CHOICE;
+    option.choices = names;
+    option.offset = 0;
+    const tacit_section section = {
+        .name = tacit_protocol_section.name, .options = &option, .count = 1, .size = sizeof(int)};
+    int choice = 0;
+    tacit_status status = tacit_config_apply(config, &section, &choice, err);
+    if (!status)
+        *out = tacit_protocols[choice];
+    return status;
+}
+
+static tacit_status check_run(const tacit_run_options *run, tacit_error *err)
+{
+    if (!run->name[0] || !strcmp(run->name, ".") || !strcmp(run->name, "..") ||
+        strchr(run->name, '/'))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "run.name \"%.100s\" cannot name a folder; use letters and digits",
+                          run->name);
+    if (run->every > 0 && run->time / run->every > MAX_ROWS)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "run.every \"%g\" asks for more than a million rows in a time of %g; "
+                          "make it larger",
+                          run->every, run->time);
+    return TACIT_OK;
+}
+
+tacit_status tacit_experiment_init(tacit_experiment *experiment, tacit_config *config,
+                                   tacit_error *err)
+{
+    *experiment = (tacit_experiment){0};
+    tacit_status status = TACIT_OK;
+    const tacit_section *known[MAX_SECTIONS];
+    size_t count = 0;
+    for (size_t i = 0; i < tacit_experiment_section_count && !status; i++) {
+        known[count++] = tacit_experiment_sections[i];
+        void *values = values_of(experiment, tacit_experiment_sections[i]);
+        if (values)
+            status = tacit_config_apply(config, tacit_experiment_sections[i], values, err);
+    }
+    if (status)
+        goto out;
+    if ((status = choose_protocol(&experiment->protocol, config, err)))
+        goto out;
+    const tacit_section *own = &experiment->protocol->options;
+    experiment->protocol_options = calloc(1, own->size ? own->size : 1);
+    if (!experiment->protocol_options) {
+        status = tacit_out_of_memory(err);
+        goto out;
+    }
+    if ((status = tacit_config_apply(config, own, experiment->protocol_options, err)))
+        goto out;
+    known[count++] = own;
+    if ((status = tacit_config_unused(config, known, count, err)))
+        goto out;
+    status = check_run(&experiment->run, err);
+out:
+    if (status)
+        tacit_experiment_clear(experiment);
+    return status;
+}
+
+void tacit_experiment_clear(tacit_experiment *experiment)
+{
+    free(experiment->protocol_options);
+    *experiment = (tacit_experiment){0};
+}
+
+static void write_option(tacit_writer *out, const tacit_option *option, const void *values)
+{
+    char text[TACIT_TEXT_MAX + 1];
+    tacit_option_format(option, values, text, sizeof text);
+    tacit_write_format(out, "  %s: ", option->key);
+    if (option->type == TACIT_OPT_TEXT) {
+        /* A JSON string is a double-quoted YAML scalar. */
+        tacit_json json = {.out = out};
+        tacit_json_text(&json, NULL, text);
+    } else
+        tacit_write_text(out, text);
+    tacit_write_text(out, "\n");
+}
+
+char *tacit_experiment_yaml(const tacit_experiment *experiment)
+{
+    tacit_writer out = {0};
+    for (size_t i = 0; i < tacit_experiment_section_count; i++) {
+        const tacit_section *section = tacit_experiment_sections[i];
+        const void *values = values_of(experiment, section);
+        tacit_write_format(&out, "%s:\n", section->name);
+        if (!values) {
+            tacit_write_format(&out, "  name: %s\n", experiment->protocol->name);
+            section = &experiment->protocol->options;
+            values = experiment->protocol_options;
+        }
+        for (size_t k = 0; k < section->count; k++)
+            write_option(&out, &section->options[k], values);
+    }
+    return tacit_writer_take(&out);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The world an experiment describes: data, graph, model, runtime, in that order. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiment/files.h"
+#include "experiment/session.h"
+
+#define MAX_EDGE_FILE ((size_t)1 << 32)
+
+static tacit_status edges_from_file(tacit_graph *graph, uint32_t agents, const char *path,
+                                    tacit_error *err)
+{
+    if (!path[0])
+        return tacit_fail(err, TACIT_EINPUT,
+                          "graph.kind \"edges\" needs a file; give it with graph.path");
+    char *text = NULL;
+    size_t len = 0;
+    tacit_status status = tacit_file_read(&text, &len, path, MAX_EDGE_FILE, err);
+    if (!status)
+        status = tacit_graph_read_edges(graph, agents, path, text, len, err);
+    free(text);
+    return status;
+}
+
+static tacit_status make_graph(tacit_session *s, tacit_error *err)
+{
+    const tacit_graph_options *options = &s->experiment->graph;
+    const uint32_t agents = tacit_dataset_agents(s->source.data);
+    switch (options->kind) {
+    case 0:
+        if (s->source.target_dimension == 0)
+            return tacit_fail(err, TACIT_EINPUT,
+                              "graph.kind \"similarity\" compares targets, which these data do not "
+                              "have; use \"k-out\" or \"edges\"");
+        return tacit_graph_similarity(&s->graph, agents, s->source.target_dimension,
+                                      s->source.targets, options->gamma, options->cutoff, err);
+    case 1:
+        return tacit_graph_k_out(&s->graph, agents, (uint32_t)options->k,
+                                 (uint64_t)s->experiment->run.seed, err);
+    default:
+        return edges_from_file(&s->graph, agents, options->path, err);
+    }
+}
+
+/* A second copy of what the protocol knows of the whole run: its `coupling` asks for it, and
+ * the runtime keeps its own to itself. */
+static tacit_status make_shared(tacit_session *s, tacit_error *err)
+{
+    const tacit_protocol *protocol = s->experiment->protocol;
+    if (!protocol->coupling)
+        return TACIT_OK;
+    tacit_setup setup = {.agents = s->graph.agents,
+                         .model = s->model,
+                         .privacy = &s->experiment->privacy,
+                         .pooled = protocol->flags & TACIT_ORACLE
+                                       ? tacit_dataset_pooled(s->source.data, TACIT_TRAIN)
+                                       : NULL};
+    for (uint32_t i = 0; i < s->graph.agents; i++) {
+        size_t rows = tacit_dataset_rows(s->source.data, i, TACIT_TRAIN);
+        if (rows > setup.max_records)
+            setup.max_records = rows;
+    }
+    void *shared = calloc(1, protocol->shared_size ? protocol->shared_size : 1);
+    if (!shared)
+        return tacit_out_of_memory(err);
+    tacit_status status =
+        protocol->setup ? protocol->setup(shared, s->experiment->protocol_options, &setup, err)
+                        : TACIT_OK;
+    if (status)
+        free(shared);
+    else
+        s->shared = shared;
+    return status;
+}
+
+static tacit_status make_zero(tacit_session *s, tacit_error *err)
+{
+    const tacit_shape *shape = tacit_model_shape(s->model);
+    size_t size;
+    if (!tacit_add_size(sizeof(tacit_vector), shape->bytes, &size))
+        return tacit_out_of_memory(err);
+    s->zero = calloc(1, size);
+    if (!s->zero)
+        return tacit_out_of_memory(err);
+    tacit_vector_init(s->zero, shape, TACIT_VECTOR_SECRET | TACIT_VECTOR_FROZEN);
+    return TACIT_OK;
+}
+
+tacit_status tacit_session_create(tacit_session **out, const tacit_experiment *experiment,
+                                  uint32_t threads, tacit_error *err)
+{
+    tacit_status status;
+    *out = NULL;
+    tacit_session *s = calloc(1, sizeof *s);
+    if (!s)
+        return tacit_out_of_memory(err);
+    s->experiment = experiment;
+    const uint64_t seed = (uint64_t)experiment->run.seed;
+    const tacit_scalar scalar = (tacit_scalar)experiment->model.scalar;
+
+    if ((status = tacit_data_load(&s->source, &experiment->data, scalar, seed, err)) ||
+        (status = make_graph(s, err)) ||
+        (status = tacit_model_create(&s->model, &experiment->model,
+                                     tacit_dataset_features(s->source.data), err)) ||
+        (status = tacit_model_check(s->model, s->source.data, err)) ||
+        (status = make_shared(s, err)) || (status = make_zero(s, err)))
+        goto out;
+    s->world = (tacit_world){.graph = &s->graph,
+                             .data = s->source.data,
+                             .model = s->model,
+                             .protocol = experiment->protocol,
+                             .protocol_options = experiment->protocol_options,
+                             .network = experiment->network,
+                             .privacy = experiment->privacy,
+                             .seed = seed,
+                             .threads = threads ? threads : 1};
+    if ((status = tacit_simulator.create(&s->runtime, &s->world, err)))
+        goto out;
+    if (threads > 1 && !(s->threads = tacit_threads_create(threads)))
+        status = tacit_out_of_memory(err);
+out:
+    if (status)
+        tacit_session_free(s);
+    else
+        *out = s;
+    return status;
+}
+
+void tacit_session_free(tacit_session *s)
+{
+    if (!s)
+        return;
+    if (s->runtime)
+        s->runtime->ops->destroy(s->runtime);
+    if (s->threads)
+        tacit_threads_free(s->threads);
+    if (s->shared && s->experiment->protocol->teardown)
+        s->experiment->protocol->teardown(s->shared);
+    free(s->shared);
+    free(s->zero);
+    if (s->model)
+        tacit_model_free(s->model);
+    tacit_graph_clear(&s->graph);
+    tacit_source_clear(&s->source);
+    free(s);
+}
+
+const tacit_graph *tacit_session_graph(const tacit_session *session)
+{
+    return &session->graph;
+}
+
+const tacit_dataset *tacit_session_data(const tacit_session *session)
+{
+    return session->source.data;
+}
+
+tacit_runtime *tacit_session_runtime(tacit_session *session)
+{
+    return session->runtime;
+}
+
+tacit_budget tacit_session_budget(const tacit_session *session)
+{
+    return (tacit_budget){.epsilon = session->experiment->privacy.epsilon,
+                          .delta = session->experiment->privacy.delta,
+                          .trust = session->experiment->protocol->trust};
+}

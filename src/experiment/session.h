@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_EXPERIMENT_SESSION_H
+#define TACIT_EXPERIMENT_SESSION_H
+/* Inside of a session, shared by the files of this module. */
+#include "base/threads.h"
+#include "base/vector_internal.h"
+#include "tacit/experiment.h"
+
+struct tacit_session {
+    const tacit_experiment *experiment;
+    tacit_source source;
+    tacit_graph graph;
+    tacit_model *model;
+    tacit_world world;
+    tacit_runtime *runtime;
+    tacit_threads *threads; /* NULL: one */
+    tacit_vector *zero;     /* the model of an agent that has none yet */
+    void *shared;           /* the protocol's, for its `coupling`; NULL if it has none */
+    bool ran;
+};
+
+/* Sum in a fixed tree, so that the result depends on the numbers alone. */
+double tacit_pairwise_sum(const double *x, size_t n);
+
+/* What metrics.csv and summary.json are made of. */
+typedef struct tacit_measure {
+    tacit_snapshot now;
+    double *loss, *validation, *test; /* one an agent, NaN where there is nothing */
+} tacit_measure;
+tacit_status tacit_measure_take(tacit_measure *out, tacit_session *session, tacit_error *err);
+void tacit_measure_clear(tacit_measure *measure);
+
+/* The k-th of `count` agents evenly spaced among `agents`. */
+static inline uint32_t tacit_sampled(uint32_t agents, uint32_t count, uint32_t k)
+{
+    return (uint32_t)((uint64_t)k * agents / count);
+}
+
+/* What every agent may spend, and against whom. */
+tacit_budget tacit_session_budget(const tacit_session *session);
+char *tacit_summary_text(tacit_session *session, const tacit_snapshot *now, bool complete);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* summary.json, schema tacit.run/1: the result of a run without a word about how long the
+ * machine took, so that equal runs have equal bytes. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "experiment/session.h"
+#include "report/writer.h"
+
+static void metrics(tacit_json *json, const tacit_session *s, const tacit_snapshot *now)
+{
+    const char *score = tacit_model_score_name(s->model);
+    char name[80];
+    tacit_json_begin(json, "metrics", '{');
+    snprintf(name, sizeof name, "test_%s", score);
+    tacit_json_real(json, name, now->test);
+    snprintf(name, sizeof name, "test_%s_deviation", score);
+    tacit_json_real(json, name, now->test_deviation);
+    snprintf(name, sizeof name, "validation_%s", score);
+    tacit_json_real(json, name, now->validation);
+    tacit_json_real(json, "train_loss", now->train_loss);
+    tacit_json_real(json, "objective", now->objective);
+    tacit_json_end(json, '}');
+}
+
+/* The epsilon of the agent that spent most; against whom, for what unit. */
+static void privacy(tacit_json *json, const tacit_session *s, const tacit_traffic *traffic)
+{
+    const tacit_privacy_options *options = &s->experiment->privacy;
+    const tacit_budget budget = tacit_session_budget(s);
+    double epsilon = 0;
+    uint64_t releases = 0;
+    for (uint32_t i = 0; i < s->graph.agents; i++) {
+        const tacit_ledger *ledger = s->runtime->ops->agent_ledger(s->runtime, i);
+        if (!ledger)
+            continue;
+        epsilon = fmax(epsilon, tacit_ledger_epsilon(ledger, &budget));
+        releases += tacit_ledger_releases(ledger);
+    }
+    tacit_json_begin(json, "privacy", '{');
+    tacit_json_text(json, "adversary", tacit_trust_name(budget.trust));
+    tacit_json_text(json, "adversary_sees", tacit_trust_words(budget.trust));
+    tacit_json_text(json, "unit", tacit_unit_name((tacit_unit)options->unit));
+    tacit_json_text(json, "adjacency", tacit_adjacency_name((tacit_adjacency)options->adjacency));
+    tacit_json_text(json, "mechanism", tacit_mechanism_name((tacit_mechanism)options->mechanism));
+    tacit_json_real(json, "epsilon", epsilon);
+    tacit_json_bool(json, "unbounded", isinf(epsilon));
+    tacit_json_real(json, "delta", options->delta);
+    tacit_json_count(json, "releases", releases);
+    tacit_json_count(json, "refused", traffic->refused);
+    tacit_json_end(json, '}');
+}
+
+static bool graph(tacit_json *json, const tacit_graph *g)
+{
+    uint32_t *component = malloc((size_t)g->agents * sizeof *component + 1);
+    if (!component)
+        return false;
+    const uint64_t ends = g->row[g->agents];
+    tacit_json_begin(json, "graph", '{');
+    tacit_json_count(json, "edges", ends / 2);
+    tacit_json_count(json, "components", tacit_graph_components(g, component));
+    tacit_json_real(json, "mean_degree", g->agents ? (double)ends / g->agents : NAN);
+    tacit_json_end(json, '}');
+    free(component);
+    return true;
+}
+
+char *tacit_summary_text(tacit_session *s, const tacit_snapshot *now, bool complete)
+{
+    const tacit_traffic traffic = s->runtime->ops->traffic(s->runtime);
+    tacit_writer out = {0};
+    tacit_json json = {.out = &out};
+    uint64_t records = 0;
+    for (uint32_t i = 0; i < s->graph.agents; i++)
+        records += tacit_dataset_rows(s->source.data, i, TACIT_TRAIN);
+
+    tacit_json_begin(&json, NULL, '{');
+    tacit_json_text(&json, "schema", "tacit.run/1");
+    tacit_json_text(&json, "name", s->experiment->run.name);
+    tacit_json_text(&json, "protocol", s->experiment->protocol->name);
+    tacit_json_count(&json, "seed", (uint64_t)s->experiment->run.seed);
+    tacit_json_bool(&json, "complete", complete);
+    tacit_json_real(&json, "time", now->time);
+    tacit_json_count(&json, "agents", s->graph.agents);
+    tacit_json_count(&json, "features", tacit_dataset_features(s->source.data));
+    tacit_json_count(&json, "records", records);
+    metrics(&json, s, now);
+    privacy(&json, s, &traffic);
+    tacit_json_count(&json, "messages", traffic.messages);
+    tacit_json_count(&json, "bytes", traffic.bytes);
+    tacit_json_count(&json, "ticks", traffic.ticks);
+    tacit_json_count(&json, "lost", traffic.lost);
+    if (!graph(&json, &s->graph))
+        out.failed = true;
+    tacit_json_end(&json, '}');
+    return tacit_writer_take(&out);
+}
+
+char *tacit_session_summary(tacit_session *session, bool complete)
+{
+    tacit_snapshot now;
+    if (tacit_session_measure(session, &now, NULL))
+        return NULL;
+    return tacit_summary_text(session, &now, complete);
+}

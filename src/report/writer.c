@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/writer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tacit_writer_clear(tacit_writer *writer)
+{
+    free(writer->text);
+    *writer = (tacit_writer){0};
+}
+
+static bool reserve(tacit_writer *writer, size_t more)
+{
+    size_t need;
+    if (writer->failed || !tacit_add_size(writer->len, more, &need) ||
+        !tacit_add_size(need, 1, &need)) {
+        writer->failed = true;
+        return false;
+    }
+    if (need <= writer->capacity)
+        return true;
+    size_t capacity = writer->capacity ? writer->capacity : 256;
+    while (capacity < need)
+        if (!tacit_mul_size(capacity, 2, &capacity)) {
+            writer->failed = true;
+            return false;
+        }
+    char *text = realloc(writer->text, capacity);
+    if (!text) {
+        writer->failed = true;
+        return false;
+    }
+    writer->text = text;
+    writer->capacity = capacity;
+    return true;
+}
+
+void tacit_write_bytes(tacit_writer *writer, const void *bytes, size_t len)
+{
+    if (!reserve(writer, len))
+        return;
+    if (len > 0)
+        memcpy(writer->text + writer->len, bytes, len);
+    writer->len += len;
+    writer->text[writer->len] = '\0';
+}
+
+void tacit_write_text(tacit_writer *writer, const char *text)
+{
+    tacit_write_bytes(writer, text, strlen(text));
+}
+
+void tacit_write_format(tacit_writer *writer, const char *fmt, ...)
+{
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    if (len < 0)
+        writer->failed = true;
+    else if (reserve(writer, (size_t)len)) {
+        vsnprintf(writer->text + writer->len, (size_t)len + 1, fmt, again);
+        writer->len += (size_t)len;
+    }
+    va_end(again);
+}
+
+void tacit_write_real(tacit_writer *writer, double value)
+{
+    char text[40];
+    for (int digits = 1; digits <= 17; digits = digits < 15 ? 15 : digits + 1) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (!isfinite(value) || strtod(text, NULL) == value)
+            break;
+    }
+    if (isnan(value))
+        snprintf(text, sizeof text, "nan"); /* never "-nan" */
+    tacit_write_text(writer, text);
+}
+
+char *tacit_writer_take(tacit_writer *writer)
+{
+    char *text = NULL;
+    if (writer->text && !writer->failed)
+        text = writer->text;
+    else
+        free(writer->text);
+    *writer = (tacit_writer){0};
+    return text;
+}
+
+void tacit_csv_row(tacit_writer *writer, double time, tacit_agent agent, const char *name,
+                   double value)
+{
+    if (isnan(value))
+        return;
+    tacit_write_real(writer, time);
+    if (agent == TACIT_NOBODY)
+        tacit_write_text(writer, ",all,");
+    else
+        tacit_write_format(writer, ",%llu,", (unsigned long long)agent);
+    if (strpbrk(name, ",\"\r\n")) {
+        tacit_write_text(writer, "\"");
+        for (const char *c = name; *c; c++)
+            tacit_write_bytes(writer, *c == '"' ? "\"\"" : c, *c == '"' ? 2 : 1);
+        tacit_write_text(writer, "\"");
+    } else
+        tacit_write_text(writer, name);
+    tacit_write_text(writer, ",");
+    tacit_write_real(writer, value);
+    tacit_write_text(writer, "\n");
+}
+
+void tacit_npy_header(tacit_writer *writer, tacit_scalar scalar, uint64_t rows, uint64_t columns)
+{
+    const uint16_t probe = 1;
+    const char order = *(const unsigned char *)&probe ? '<' : '>';
+    const char *kind = scalar == TACIT_F32 ? "f4" : scalar == TACIT_F64 ? "f8" : "i8";
+    char words[160];
+    int len = snprintf(words, sizeof words,
+                       "{'descr': '%c%s', 'fortran_order': False, 'shape': (%llu, %llu), }", order,
+                       kind, (unsigned long long)rows, (unsigned long long)columns);
+    /* The numbers start at a multiple of 64 bytes; the header ends in a line break. */
+    size_t total = ((size_t)len + 11 + 63) / 64 * 64;
+    size_t inner = total - 10;
+    const unsigned char prefix[10] = {0x93,
+                                      'N',
+                                      'U',
+                                      'M',
+                                      'P',
+                                      'Y',
+                                      1,
+                                      0,
+                                      (unsigned char)(inner & 255),
+                                      (unsigned char)(inner >> 8)};
+    tacit_write_bytes(writer, prefix, sizeof prefix);
+    tacit_write_text(writer, words);
+    for (size_t i = (size_t)len; i + 1 < inner; i++)
+        tacit_write_text(writer, " ");
+    tacit_write_text(writer, "\n");
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_VERBS_H
+#define CLI_VERBS_H
+/*
+ * A verb is one const struct in one file and one line in main.c. The parser, --help, the
+ * man page and the completion all read it, so that they cannot disagree.
+ */
+#include "tacit/config.h"
+#include "tacit/experiment.h"
+
+/* What the parser found: the verb's own struct of flags, and the words beside them. */
+typedef struct cli_args {
+    const void *flags;
+    const char **words;
+    size_t word_count;
+    const char **repeated; /* values of the verb's repeated flag, in order */
+    size_t repeated_count;
+    bool help; /* --help was among them */
+} cli_args;
+
+typedef struct cli_example {
+    const char *command;
+    const char *says;
+} cli_example;
+
+typedef struct cli_verb {
+    const char *name;
+    const char *argument;         /* "EXPERIMENT.yaml", NULL if it takes none */
+    const char *summary;          /* one lower-case line */
+    const char *prose;            /* a paragraph */
+    const tacit_section *flags;   /* an option without help is not shown */
+    const tacit_option *repeated; /* a flag that may come again, or NULL */
+    const cli_example *examples;
+    size_t example_count;
+    bool takes_keys; /* help lists the keys of a configuration */
+    tacit_status (*run)(const cli_args *args, tacit_error *err);
+} cli_verb;
+
+extern const cli_verb cli_demo, cli_run, cli_help;
+extern const cli_verb *const cli_verbs[]; /* NULL-terminated, in the order help shows */
+const cli_verb *cli_verb_find(const char *name);
+/* "; did you mean ...?" or "". */
+void cli_verb_hint(const char *word, char *out, size_t size);
+
+/* ---- flags.c ---- */
+/* `flags` is a struct of verb->flags->size bytes; `args` has room for argc words. */
+tacit_status cli_parse(const cli_verb *verb, int argc, char **argv, void *flags, cli_args *args,
+                       tacit_error *err);
+/* "N", "FILE", "a|b"; "" for a switch. */
+void cli_value_name(const tacit_option *option, char *out, size_t size);
+
+/* ---- help.c, manual.c, completion.c ---- */
+typedef struct cli_exit_code {
+    tacit_status code;
+    const char *meaning;
+} cli_exit_code;
+extern const cli_exit_code cli_exit_codes[];
+extern const size_t cli_exit_code_count;
+/* What a key of a configuration expects; knows the registry behind protocol.name. */
+void cli_key_expects(const tacit_section *section, const tacit_option *option, char *out,
+                     size_t size);
+void cli_print_overview(void);
+void cli_print_verb(const cli_verb *verb);
+void cli_print_manual(void);
+void cli_print_completion(void);
+
+/* ---- signals.c ---- */
+/* The first SIGINT or SIGTERM sets the flag, the second ends the process. */
+void cli_catch_signals(void);
+const volatile int *cli_stop(void);
+
+/* ---- folder.c ---- */
+#define CLI_PATH_MAX 4096
+/* Make the folder of a run: `out` if given, else the first free runs/NAME-K. */
+tacit_status cli_folder_claim(const char *name, const char *out, bool force, char *path,
+                              size_t size, tacit_error *err);
+
+/* ---- outcome.c ---- */
+/* What a run found, in the words and numbers that run and demo show. */
+typedef struct cli_outcome {
+    tacit_snapshot end;
+    tacit_traffic traffic;
+    double epsilon; /* the largest of all agents */
+    char score[32]; /* "accuracy" or "rmse" */
+} cli_outcome;
+tacit_status cli_outcome_read(cli_outcome *out, tacit_session *session,
+                              const tacit_experiment *experiment, tacit_error *err);
+/* "unbounded", "0", "1.5". */
+void cli_epsilon(double epsilon, char *out, size_t size);
+/* "123.4 MB" */
+void cli_bytes(uint64_t bytes, char *out, size_t size);
+/* "12,345,678" */
+void cli_count(uint64_t count, char *out, size_t size);
+/* How many threads `wanted` means; 0: all cores. */
+uint32_t cli_threads(int64_t wanted);
+
+#endif

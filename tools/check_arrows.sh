@@ -10,7 +10,7 @@ declare -A may=(
     [base]=""
     [config]="base"
     [math]="base"
-    [random]="base"
+    [random]="base math"
     [privacy]="base config math random"
     [graph]="base config math random"
     [data]="base config math random"
@@ -23,7 +23,7 @@ declare -A may=(
 )
 # Which module a public header belongs to.
 declare -A owner=(
-    [base]=base [vector]=base [config]=config [random]=random [privacy]=privacy [graph]=graph
+    [base]=base [checkpoint]=base [vector]=base [config]=config [random]=random [privacy]=privacy [graph]=graph
     [data]=data [model]=model [env]=protocol [protocol]=protocol [runtime]=runtime
     [experiment]=experiment [tacit]=cli
 )

@@ -72,7 +72,7 @@ void tacit_write_format(tacit_writer *writer, const char *fmt, ...)
 void tacit_write_real(tacit_writer *writer, double value)
 {
     char text[40];
-    for (int digits = 1; digits <= 17; digits = digits < 15 ? 15 : digits + 1) {
+    for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (!isfinite(value) || strtod(text, NULL) == value)
             break;

@@ -333,7 +333,7 @@ static const cli_example examples[] = {
 
 const cli_verb cli_demo = {
     .name = "demo",
-    .summary = "alone, pooled and among peers, side by side; no files, no network, seconds",
+    .summary = "alone, pooled and among peers side by side; needs no files",
     .prose = "Runs a made-up task of 100 agents three times: alone (each from its own records), "
              "global (one model from all records, an oracle) and cd (peers that exchange models "
              "with similar peers), and shows what each reaches, sends and gives away.",

@@ -25,7 +25,8 @@ static bool has(const char *folder, const char *name)
 static bool looks_like_run(const char *folder)
 {
     return has(folder, "config.yaml") &&
-           (has(folder, "metrics.csv") || has(folder, "summary.json"));
+           (has(folder, "metrics.csv") || has(folder, "summary.json") ||
+            has(folder, "checkpoint.bin")); /* interrupted */
 }
 
 /* Every file a run writes. */

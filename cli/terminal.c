@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "terminal.h"
+#include "config/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -91,16 +92,7 @@ void cli_complain(const char *text)
 {
     fflush(stdout); /* what was said before comes before */
     bool style = cli_has_style(stderr);
-    fprintf(stderr, "%stacit:%s %s\n", style ? "\033[1;31m" : "", style ? "\033[0m" : "", text);
-}
-
-void cli_remark(const char *fmt, ...)
-{
-    fflush(stdout);
-    va_list args;
-    va_start(args, fmt);
-    fputs("tacit: ", stderr);
-    vfprintf(stderr, fmt, args);
-    fputc('\n', stderr);
-    va_end(args);
+    char shown[sizeof((tacit_error *)0)->text + 1];
+    tacit_show(text, strlen(text), shown, sizeof shown); /* words may hold escape codes */
+    fprintf(stderr, "%stacit:%s %s\n", style ? "\033[1;31m" : "", style ? "\033[0m" : "", shown);
 }

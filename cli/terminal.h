@@ -26,8 +26,6 @@ void cli_wrap(const char *text, int column, int indent);
 
 /* "tacit: message" on stderr. */
 void cli_complain(const char *text);
-/* "tacit: message" on stderr, for what is no error. */
-void cli_remark(const char *fmt, ...) TACIT_PRINTF(1, 2);
 
 /* ---- progress.c: a line on stderr that stays one line; silent without a terminal ---- */
 typedef struct cli_progress {

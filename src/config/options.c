@@ -252,6 +252,21 @@ tacit_status tacit_options_defaults(const tacit_section *section, void *values, 
     return TACIT_OK;
 }
 
+/* 1e+09 -> 1e9, 1e-06 -> 1e-6: as people write it. */
+static void shorten_exponent(char *text)
+{
+    char *from = strchr(text, 'e');
+    if (!from)
+        return;
+    char *to = ++from;
+    if (*from == '-')
+        to++;
+    from++; /* C always writes a sign */
+    while (*from == '0' && from[1] != '\0')
+        from++;
+    memmove(to, from, strlen(from) + 1);
+}
+
 static void format_real(double value, char *out, size_t size)
 {
     if (isinf(value)) {
@@ -265,6 +280,7 @@ static void format_real(double value, char *out, size_t size)
         if (strtod(text, NULL) == value)
             break;
     }
+    shorten_exponent(text);
     snprintf(out, size, "%s", text);
 }
 

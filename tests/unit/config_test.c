@@ -278,6 +278,16 @@ static void test_round_trip(void **state)
     t.finite = 0.1;
     tacit_option_format(option("finite"), &t, text, sizeof text);
     assert_string_equal(text, "0.1");
+    static const struct {
+        double value;
+        const char *text;
+    } plain[] = {
+        {1e9, "1e9"}, {1e-6, "1e-6"}, {1e100, "1e100"}, {2.5e-10, "2.5e-10"}, {1000, "1000"}};
+    for (size_t i = 0; i < COUNT(plain); i++) {
+        t.finite = plain[i].value;
+        tacit_option_format(option("finite"), &t, text, sizeof text);
+        assert_string_equal(text, plain[i].text);
+    }
     t.colour = 99;
     tacit_option_format(option("colour"), &t, text, sizeof text);
     assert_string_equal(text, "");
@@ -643,7 +653,7 @@ static void test_set(void **state)
 static void test_files(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/tacit_config_XXXXXX";
+    char folder[] = "tacit_config_XXXXXX";
     assert_non_null(mkdtemp(folder));
     char path[64], expected[200];
     tacit_config config;

@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What the program refuses: the exit code, the words, and that nothing is left behind.
+set -u
+failed=0
+complain() { echo "FAIL: $*"; failed=1; }
+
+# expect CODE PATTERN COMMAND...: stderr has the fixed string PATTERN, stdout is empty
+expect() {
+    local code=$1 pattern=$2
+    shift 2
+    "$@" >out.txt 2>err.txt
+    local got=$?
+    [ $got -eq "$code" ] || complain "exit $got, not $code: $*: $(cat err.txt)"
+    grep -qF -- "$pattern" err.txt || complain "no '$pattern' from: $*: $(cat err.txt)"
+    grep -q '^tacit: ' err.txt || complain "no 'tacit: ' in front: $*"
+    [ ! -s out.txt ] || complain "words on stdout: $*"
+    ! grep -q $'\033' err.txt || complain "escape codes without a terminal: $*"
+}
+
+cat >small.yaml <<'YAML'
+run:
+  name: small
+  time: 5
+  every: 0
+data:
+  agents: 12
+  dimension: 4
+  test-records: 20
+  validation-records: 0
+YAML
+
+# ---- words on the command line ----
+expect 2 'unknown verb "rnu"; did you mean "run"?' "$TACIT" rnu
+expect 2 'unknown verb "potato"; see "tacit --help"' "$TACIT" potato
+expect 2 'unknown flag "--potato" before the verb' "$TACIT" --potato
+expect 2 'unknown flag "--thread"; did you mean "--threads"?' "$TACIT" run small.yaml --thread 2
+expect 2 'unknown flag "--zebra"; see "tacit help run"' "$TACIT" run small.yaml --zebra
+expect 2 'unknown flag "-z" in "-qz"' "$TACIT" run small.yaml -qz
+expect 2 '"--threads" needs a value: --threads N' "$TACIT" run small.yaml --threads
+expect 2 '"--out" needs a value: --out DIR' "$TACIT" run small.yaml --out --json
+expect 2 '"--threads" is "two"; expected an integer from 0 to 256' "$TACIT" run small.yaml --threads two
+expect 2 '"-t" is "-1"; expected an integer from 0 to 256' "$TACIT" run small.yaml -t -1
+expect 2 '"--json" is "maybe"; expected true or false' "$TACIT" run small.yaml --json=maybe
+expect 2 'no experiment; expected a file' "$TACIT" run
+expect 2 'unexpected word "other.yaml"; one experiment at a time' "$TACIT" run small.yaml other.yaml
+expect 2 'unexpected word "--json"' "$TACIT" run -- small.yaml --json
+expect 2 '--set does not go with --resume' "$TACIT" run --resume x --set run.time=9
+expect 2 '"--out" does not go with --resume' "$TACIT" run --resume x --out y
+expect 2 '--resume reads the configuration in its folder' "$TACIT" run small.yaml --resume x
+expect 2 '--force needs --out DIR' "$TACIT" run small.yaml --force
+expect 2 'is not key=value' "$TACIT" run small.yaml --set protocol.mu
+expect 2 'the demo needs no file' "$TACIT" demo small.yaml
+expect 2 'no help on "rum"; did you mean "run"?' "$TACIT" help rum
+expect 2 'expected bash' "$TACIT" help --completion fish
+expect 2 'unknown verb "?[31mred"' "$TACIT" $'\033[31mred'
+
+# ---- keys and values ----
+expect 3 '--set: unknown key "protocol.nu"; did you mean "protocol.mu"?' \
+    "$TACIT" run small.yaml --set protocol.nu=1
+expect 3 '--set: "protocol.mu" is "nan"; expected a number' \
+    "$TACIT" run small.yaml --set protocol.mu=nan
+expect 3 '--set: "protocol.name" is "cdd"' "$TACIT" run small.yaml --set protocol.name=cdd
+expect 3 'did you mean "cd"?' "$TACIT" run small.yaml --set protocol.name=cdd
+expect 3 '--set: "data.agents" is "1e40"; expected an integer' \
+    "$TACIT" run small.yaml --set data.agents=1e40
+expect 3 'run.name' "$TACIT" run small.yaml --set run.name=a/b
+printf 'run:\n  seed: 1\n\nprotocol:\n  name: cd\n\n  nu: 2\n' >wrong.yaml
+expect 3 'wrong.yaml:7:3: unknown key "protocol.nu"; did you mean "protocol.mu"?' "$TACIT" run wrong.yaml
+printf 'run:\n  seed: 1\nprotocol:\n  mu: abc\n' >wrong.yaml
+expect 3 'wrong.yaml:4:7: "protocol.mu" is "abc"; expected a number' "$TACIT" run wrong.yaml
+printf 'run:\n  seed: [1, 2]\n' >wrong.yaml
+expect 3 'wrong.yaml:2:9: "run.seed" is a list; expected a single value' "$TACIT" run wrong.yaml
+printf 'protocol: cd\n' >wrong.yaml
+expect 3 'wrong.yaml:1:1: "protocol" is a section' "$TACIT" run wrong.yaml
+
+# ---- files and folders ----
+expect 3 'cannot open "nowhere.yaml": No such file or directory' "$TACIT" run nowhere.yaml
+mkdir -p folder
+expect 3 '"folder" is a folder; expected a YAML file' "$TACIT" run folder
+expect 3 'nowhere.csv' "$TACIT" run small.yaml --set data.source=csv --set data.path=nowhere.csv
+expect 3 'nowhere' "$TACIT" run --resume nowhere
+expect 3 'folder' "$TACIT" run --resume folder
+# Sizes no machine has are refused, not tried.
+expect 3 'tacit: ' "$TACIT" run small.yaml --set data.agents=4000000000 \
+    --set data.dimension=1000000 --set data.max-records=1000000000
+[ ! -e runs ] || complain "a refused run left a folder behind"
+
+# ---- folders that exist ----
+"$TACIT" run small.yaml --out done --quiet >first.txt 2>err.txt || complain "small run: $(cat err.txt)"
+[ -s done/summary.json ] && [ -s done/config.yaml ] || complain "the run folder is not complete"
+expect 3 '"done" exists; use --force to replace it, --resume to go on with it, or another --out' \
+    "$TACIT" run small.yaml --out done
+expect 3 '"folder" exists' "$TACIT" run small.yaml --out folder
+expect 3 '"folder" is not the folder of a run, so --force leaves it alone' \
+    "$TACIT" run small.yaml --out folder --force
+echo precious >file
+expect 3 '"file" is not the folder of a run' "$TACIT" run small.yaml --out file --force
+[ "$(cat file)" = precious ] || complain "--force touched a file"
+cp done/summary.json before.json
+echo precious >done/notes.txt
+expect 3 '"done/notes.txt" was not written by a run' "$TACIT" run small.yaml --out done --force
+[ "$(cat done/notes.txt)" = precious ] && cmp -s before.json done/summary.json ||
+    complain "--force touched a folder with the user's own files"
+rm done/notes.txt
+"$TACIT" run small.yaml --out done --force --set run.seed=2 --quiet >/dev/null 2>err.txt ||
+    complain "--force: $(cat err.txt)"
+cmp -s before.json done/summary.json && complain "--force did not replace the run"
+ln -s done link
+expect 3 '"link" is not the folder of a run' "$TACIT" run small.yaml --out link --force
+expect 3 'done' "$TACIT" run --resume done # it is complete
+"$TACIT" run small.yaml --quiet >/dev/null && "$TACIT" run small.yaml --quiet >/dev/null
+[ -d runs/small-1 ] && [ -d runs/small-2 ] || complain "runs/NAME-K is not counted"
+echo in-the-way >blocked
+expect 3 'blocked' "$TACIT" run small.yaml --out blocked/deep
+
+# ---- a result that cannot be written ----
+if [ -e /dev/full ]; then
+    for words in --version --help "help --man" "run small.yaml --quiet --json" "demo --json"; do
+        # shellcheck disable=SC2086
+        "$TACIT" $words >/dev/full 2>err.txt
+        [ $? -eq 3 ] || complain "/dev/full: not exit 3: $words"
+        grep -q 'cannot write the result to standard output: No space left on device' err.txt ||
+            complain "/dev/full: no words: $words: $(cat err.txt)"
+    done
+fi
+"$TACIT" --version >&- 2>err.txt
+[ $? -eq 3 ] || complain "closed stdout: not exit 3"
+(
+    trap '' PIPE
+    "$TACIT" help run 2>err.txt
+    echo $? >code.txt
+) | true
+[ "$(cat code.txt)" = 3 ] || complain "a reader that left: exit $(cat code.txt), not 3"
+exit $failed

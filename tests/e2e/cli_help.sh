@@ -44,7 +44,7 @@ grep -qF 'protocol.mu' tacit.1 || complain "no keys in the man page"
 if command -v groff >/dev/null; then
     groff -man -ww -Tutf8 tacit.1 >page.txt 2>warnings.txt || complain "groff refuses the man page"
     [ ! -s warnings.txt ] || complain "groff warns: $(head -5 warnings.txt)"
-    grep -q 'EXIT STATUS' page.txt || complain "the man page does not render"
+    grep -q 'wrong words on the command line' page.txt || complain "the man page does not render"
 fi
 "$TACIT" help --completion bash >completion.bash || complain "help --completion bash"
 bash -n completion.bash || complain "the completion is not bash"

@@ -298,6 +298,7 @@ static void test_nearest(void **state)
     (void)state;
     static const char *const names[] = {"mu", "lambda", "threads", "resume", "seed"};
     assert_string_equal(tacit_nearest("nu", names, COUNT(names)), "mu");
+    assert_string_equal(tacit_nearest("um", names, COUNT(names)), "mu"); /* one swap */
     assert_string_equal(tacit_nearest("thread", names, COUNT(names)), "threads");
     assert_string_equal(tacit_nearest("htreads", names, COUNT(names)), "threads");
     assert_string_equal(tacit_nearest("LAMBDA", names, COUNT(names)), "lambda");

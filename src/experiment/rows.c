@@ -255,11 +255,7 @@ void tacit_rows_save(const tacit_rows *rows, tacit_saver *saver)
         tacit_save_f64(saver, row->time);
         tacit_save_f64(saver, row->value);
         tacit_save_u64(saver, row->agent);
-        for (size_t k = 0; k < TACIT_METRIC_NAME; k += 8) {
-            uint64_t word;
-            memcpy(&word, row->name + k, 8);
-            tacit_save_u64(saver, word);
-        }
+        tacit_save_bytes(saver, row->name, TACIT_METRIC_NAME);
     }
 }
 
@@ -269,18 +265,16 @@ tacit_status tacit_rows_load(tacit_rows *rows, tacit_loader *loader, tacit_error
     if (count > MAX_WAITING)
         return tacit_fail(err, TACIT_EVERIFY, "the checkpoint holds an absurd number of rows");
     for (uint64_t i = 0; i < count; i++) {
-        if (tacit_loader_status(loader, err))
-            return TACIT_EVERIFY;
+        tacit_status status = tacit_loader_status(loader, err);
+        if (status)
+            return status;
         tacit_row *row = more(rows);
         if (!row)
             return tacit_out_of_memory(err);
         row->time = tacit_load_f64(loader);
         row->value = tacit_load_f64(loader);
         row->agent = tacit_load_u64(loader);
-        for (size_t k = 0; k < TACIT_METRIC_NAME; k += 8) {
-            uint64_t word = tacit_load_u64(loader);
-            memcpy(row->name + k, &word, 8);
-        }
+        tacit_load_bytes(loader, row->name, TACIT_METRIC_NAME);
         row->name[TACIT_METRIC_NAME - 1] = '\0';
     }
     return TACIT_OK;

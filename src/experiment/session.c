@@ -50,14 +50,10 @@ static tacit_status make_graph(tacit_session *s, tacit_error *err)
 static tacit_status make_shared(tacit_session *s, tacit_error *err)
 {
     const tacit_protocol *protocol = s->experiment->protocol;
-    if (!protocol->coupling)
+    if (!protocol->coupling || protocol->flags & TACIT_ORACLE)
         return TACIT_OK;
-    tacit_setup setup = {.agents = s->graph.agents,
-                         .model = s->model,
-                         .privacy = &s->experiment->privacy,
-                         .pooled = protocol->flags & TACIT_ORACLE
-                                       ? tacit_dataset_pooled(s->source.data, TACIT_TRAIN)
-                                       : NULL};
+    tacit_setup setup = {
+        .agents = s->graph.agents, .model = s->model, .privacy = &s->experiment->privacy};
     for (uint32_t i = 0; i < s->graph.agents; i++) {
         size_t rows = tacit_dataset_rows(s->source.data, i, TACIT_TRAIN);
         if (rows > setup.max_records)

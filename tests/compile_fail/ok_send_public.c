@@ -13,6 +13,8 @@ tacit_status speak(tacit_env *env, const tacit_event *request, tacit_public *pay
         status = tacit_request(env, request->from, 1, payload, 10.0, &id);
     if (!status)
         status = tacit_reply(env, request, 1, payload);
+    if (!status)
+        status = tacit_broadcast(env, 1, request->payload); /* heard, so public */
     return status;
 }
 

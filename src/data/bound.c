@@ -8,6 +8,20 @@
 
 #include <math.h>
 
+/* Four sums side by side: one chain of additions would wait for each. */
+static double sum_of_squares(const double *x, size_t n)
+{
+    double sum[4] = {0};
+    size_t k = 0;
+    for (; k + 4 <= n; k += 4) {
+        for (size_t j = 0; j < 4; j++)
+            sum[j] += x[k + j] * x[k + j];
+    }
+    for (; k < n; k++)
+        sum[0] += x[k] * x[k];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 static double norm(const double *x, size_t features, tacit_bound bound)
 {
     double largest = 0, sum = 0;
@@ -16,8 +30,7 @@ static double norm(const double *x, size_t features, tacit_bound bound)
             sum += fabs(x[k]);
         return sum;
     }
-    for (size_t k = 0; k < features; k++)
-        sum += x[k] * x[k];
+    sum = sum_of_squares(x, features);
     if (isfinite(sum) && sum > 1e-290)
         return sqrt(sum);
     /* Squares overflowed or vanished: scale first. */
@@ -35,15 +48,16 @@ void tacit_bound_row(double *x, size_t features, tacit_bound bound, tacit_scalar
 {
     if (bound == TACIT_BOUND_NONE)
         return;
-    double limit = 1 - (scalar == TACIT_F32 ? 0x1p-22 : 0) - (double)features * 0x1p-50;
+    double limit = 1 - (scalar == TACIT_F32 ? 0x1p-22 : 0) - (double)(features + 4) * 0x1p-50;
     double length = norm(x, features, bound);
     if (length <= limit)
         return;
-    if (!isfinite(length)) { /* only values near the largest double: bring them within reach */
+    if (!(length < 0x1p900)) { /* near the largest double: bring it within reach */
         for (size_t k = 0; k < features; k++)
-            x[k] = x[k] * 0x1p-600;
+            x[k] *= 0x1p-600;
         length = norm(x, features, bound);
     }
+    double factor = limit / length;
     for (size_t k = 0; k < features; k++)
-        x[k] = x[k] / length * limit;
+        x[k] *= factor;
 }

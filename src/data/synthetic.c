@@ -36,8 +36,9 @@ typedef struct drawing {
     const tacit_data_options *options;
     tacit_random random;
     size_t dimension;
-    uint64_t flip_below;  /* a word below this flips the label */
-    unsigned char *words; /* of one row */
+    uint64_t flip_below; /* a word below this flips the label */
+    uint32_t *words;     /* of up to `ahead` rows, drawn at one go */
+    uint32_t ahead;
     double *x;
     uint32_t *counts[TACIT_SPLITS];
 } drawing;
@@ -87,42 +88,58 @@ static void draw_agent(drawing *d, uint32_t agent, double target[2])
     tacit_stream_clear(&s);
 }
 
-static uint32_t word(const unsigned char *bytes, size_t k)
+/* The next `rows` rows' worth of words, little-endian in the stream. */
+static void draw_words(drawing *d, tacit_stream *s, uint32_t rows)
 {
-    bytes += 4 * k;
-    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-           (uint32_t)bytes[3] << 24;
+    size_t count = rows * (d->dimension + 1);
+    tacit_stream_bytes(s, d->words, count * sizeof *d->words);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    for (size_t k = 0; k < count; k++)
+        d->words[k] = __builtin_bswap32(d->words[k]);
+#endif
 }
 
 /* One row into d->x; returns its label. */
-static double draw_row(drawing *d, tacit_stream *s, const double target[2], tacit_split split,
+static double make_row(drawing *d, const uint32_t *words, const double target[2], tacit_split split,
                        tacit_scalar scalar)
 {
-    tacit_stream_bytes(s, d->words, 4 * (d->dimension + 1));
     for (size_t k = 0; k < d->dimension; k++) /* centres of 2^32 cells of [-1, 1] */
-        d->x[k] = ((double)word(d->words, k) + 0.5) * 0x1p-31 - 1;
+        d->x[k] = ((double)(int32_t)(words[k] ^ 0x80000000U) + 0.5) * 0x1p-31;
     double y = target[0] * d->x[0] + target[1] * d->x[1] >= 0 ? 1 : -1;
-    if (split != TACIT_TEST && word(d->words, d->dimension) < d->flip_below)
+    if (split != TACIT_TEST && words[d->dimension] < d->flip_below)
         y = -y;
     tacit_bound_row(d->x, d->dimension, (tacit_bound)d->options->bound, scalar);
     return y;
+}
+
+static tacit_status draw_split(drawing *d, tacit_dataset *data, uint32_t agent, tacit_split split,
+                               const double target[2], tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    tacit_stream s;
+    uint32_t rows = d->counts[split][agent], drawn = 0;
+    for (uint32_t row = 0; row < rows && !status; row++) {
+        if (row % ROWS_A_STREAM == 0) {
+            uint64_t counter = 1 + (uint64_t)split + 3 * (uint64_t)(row / ROWS_A_STREAM);
+            tacit_stream_open(&s, &d->random, agent, TACIT_FOR_DATA, counter);
+        }
+        if (row % d->ahead == 0) { /* `ahead` divides ROWS_A_STREAM */
+            drawn = row;
+            draw_words(d, &s, rows - row < d->ahead ? rows - row : d->ahead);
+        }
+        const uint32_t *words = d->words + (row - drawn) * (d->dimension + 1);
+        double y = make_row(d, words, target, split, tacit_dataset_scalar(data));
+        status = tacit_dataset_put(data, agent, split, row, d->x, y, err);
+    }
+    return status;
 }
 
 static tacit_status draw_records(drawing *d, tacit_dataset *data, uint32_t agent,
                                  const double target[2], tacit_error *err)
 {
     tacit_status status = TACIT_OK;
-    tacit_stream s;
-    for (int split = 0; split < TACIT_SPLITS; split++) {
-        for (uint32_t row = 0; row < d->counts[split][agent] && !status; row++) {
-            if (row % ROWS_A_STREAM == 0) {
-                uint64_t counter = 1 + (uint64_t)split + 3 * (uint64_t)(row / ROWS_A_STREAM);
-                tacit_stream_open(&s, &d->random, agent, TACIT_FOR_DATA, counter);
-            }
-            double y = draw_row(d, &s, target, (tacit_split)split, tacit_dataset_scalar(data));
-            status = tacit_dataset_put(data, agent, (tacit_split)split, row, d->x, y, err);
-        }
-    }
+    for (int split = 0; split < TACIT_SPLITS && !status; split++)
+        status = draw_split(d, data, agent, (tacit_split)split, target, err);
     return status;
 }
 
@@ -140,7 +157,8 @@ tacit_status tacit_data_linear_separators(tacit_source *out, const tacit_data_op
     d.flip_below = (uint64_t)ldexp(options->label_noise, 32);
     tacit_random_init(&d.random, seed);
     made.targets = calloc(agents, 2 * sizeof *made.targets);
-    d.words = calloc(d.dimension + 1, 4);
+    d.ahead = d.dimension < 1024 ? 16 : 1; /* words of a few rows stay in the cache */
+    d.words = calloc(d.ahead * (d.dimension + 1), sizeof *d.words);
     d.x = calloc(d.dimension, sizeof *d.x);
     bool enough = made.targets && d.words && d.x;
     for (int split = 0; split < TACIT_SPLITS; split++)

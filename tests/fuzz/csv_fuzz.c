@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Any bytes as a CSV file: an error with words, or a data set that holds only finite numbers.
+ * The first byte chooses among the options, so that labels by text, bias, bound and splits are
+ * all met.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tacit/data.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+static void check(const tacit_dataset *data)
+{
+    char number[TACIT_NUMBER_MAX];
+    size_t features = tacit_dataset_features(data);
+    for (uint32_t i = 0; i < tacit_dataset_agents(data); i++) {
+        if (tacit_dataset_rows(data, i, TACIT_TRAIN) == 0 ||
+            !tacit_dataset_name(data, i, number)[0])
+            abort();
+        for (int split = 0; split < TACIT_SPLITS; split++) {
+            tacit_batch b;
+            size_t cursor = 0;
+            while (
+                tacit_shard_next(tacit_dataset_shard(data, i, (tacit_split)split), &cursor, &b)) {
+                for (size_t k = 0; k < b.rows * features; k++) {
+                    if (!isfinite(((const float *)b.x)[k]))
+                        abort();
+                }
+                for (size_t k = 0; k < b.rows; k++) {
+                    if (!isfinite(((const float *)b.y)[k]))
+                        abort();
+                }
+            }
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    if (len == 0)
+        return 0;
+    tacit_data_options o = {.agent_column = "a", .label_column = "y"};
+    uint8_t how = bytes[0];
+    o.bias = how & 1;
+    o.bound = (how >> 1) % 3;
+    if (how & 8)
+        snprintf(o.positive, sizeof o.positive, "1");
+    o.test_fraction = how & 16 ? 0.4 : 0;
+    o.validation_fraction = how & 32 ? 0.3 : 0;
+
+    tacit_source s;
+    tacit_error err = {0};
+    tacit_status status = tacit_data_csv_text(&s, &o, "fuzz.csv", (const char *)bytes + 1, len - 1,
+                                              TACIT_F32, 1, &err);
+    if (status ? s.data != NULL || err.text[0] == '\0' : s.data == NULL)
+        abort();
+    if (!status)
+        check(s.data);
+    tacit_source_clear(&s);
+    return 0;
+}

@@ -81,6 +81,7 @@ static void lose_some(void *ctx, uint32_t worker, size_t begin, size_t end)
     (void)worker;
     const work *w = ctx;
     const tacit_session *s = w->session;
+    bool (*couples)(const void *, size_t, double *, double *) = s->experiment->protocol->coupling;
     for (size_t i = begin; i < end; i++) {
         const uint32_t agent = (uint32_t)i;
         const size_t records = tacit_dataset_rows(s->source.data, agent, TACIT_TRAIN);
@@ -93,7 +94,7 @@ static void lose_some(void *ctx, uint32_t worker, size_t begin, size_t end)
                     .owner_only;
         w->objective[i] = NAN;
         double mu, confidence;
-        if (!s->shared || !s->experiment->protocol->coupling(s->shared, records, &mu, &confidence))
+        if (!couples || !couples(s->runtime->ops->shared(s->runtime), records, &mu, &confidence))
             continue;
         double q = 0;
         for (uint64_t e = s->graph.row[i]; e < s->graph.row[i + 1]; e++)
@@ -161,7 +162,7 @@ tacit_status tacit_measure_take(tacit_measure *out, tacit_session *session, taci
     tacit_session_scores(session, TACIT_VALIDATION, out->validation);
     tacit_session_scores(session, TACIT_TEST, out->test);
     out->now.time = session->runtime->ops->now(session->runtime);
-    out->now.objective = session->shared ? tacit_pairwise_sum(w.objective, n) : NAN;
+    out->now.objective = tacit_pairwise_sum(w.objective, n); /* NaN if any is */
     out->now.train_loss = mean_of(out->loss, n, spare, NULL);
     out->now.validation = mean_of(out->validation, n, spare, NULL);
     out->now.test = mean_of(out->test, n, spare, &out->now.test_deviation);

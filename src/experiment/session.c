@@ -45,33 +45,6 @@ static tacit_status make_graph(tacit_session *s, tacit_error *err)
     }
 }
 
-/* A second copy of what the protocol knows of the whole run: its `coupling` asks for it, and
- * the runtime keeps its own to itself. */
-static tacit_status make_shared(tacit_session *s, tacit_error *err)
-{
-    const tacit_protocol *protocol = s->experiment->protocol;
-    if (!protocol->coupling || protocol->flags & TACIT_ORACLE)
-        return TACIT_OK;
-    tacit_setup setup = {
-        .agents = s->graph.agents, .model = s->model, .privacy = &s->experiment->privacy};
-    for (uint32_t i = 0; i < s->graph.agents; i++) {
-        size_t rows = tacit_dataset_rows(s->source.data, i, TACIT_TRAIN);
-        if (rows > setup.max_records)
-            setup.max_records = rows;
-    }
-    void *shared = calloc(1, protocol->shared_size ? protocol->shared_size : 1);
-    if (!shared)
-        return tacit_out_of_memory(err);
-    tacit_status status =
-        protocol->setup ? protocol->setup(shared, s->experiment->protocol_options, &setup, err)
-                        : TACIT_OK;
-    if (status)
-        free(shared);
-    else
-        s->shared = shared;
-    return status;
-}
-
 static tacit_status make_zero(tacit_session *s, tacit_error *err)
 {
     const tacit_shape *shape = tacit_model_shape(s->model);
@@ -101,8 +74,7 @@ tacit_status tacit_session_create(tacit_session **out, const tacit_experiment *e
         (status = make_graph(s, err)) ||
         (status = tacit_model_create(&s->model, &experiment->model,
                                      tacit_dataset_features(s->source.data), err)) ||
-        (status = tacit_model_check(s->model, s->source.data, err)) ||
-        (status = make_shared(s, err)) || (status = make_zero(s, err)))
+        (status = tacit_model_check(s->model, s->source.data, err)) || (status = make_zero(s, err)))
         goto out;
     s->world = (tacit_world){.graph = &s->graph,
                              .data = s->source.data,
@@ -133,9 +105,6 @@ void tacit_session_free(tacit_session *s)
         s->runtime->ops->destroy(s->runtime);
     if (s->threads)
         tacit_threads_free(s->threads);
-    if (s->shared && s->experiment->protocol->teardown)
-        s->experiment->protocol->teardown(s->shared);
-    free(s->shared);
     free(s->zero);
     if (s->model)
         tacit_model_free(s->model);

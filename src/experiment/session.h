@@ -15,7 +15,6 @@ struct tacit_session {
     tacit_runtime *runtime;
     tacit_threads *threads; /* NULL: one */
     tacit_vector *zero;     /* the model of an agent that has none yet */
-    void *shared;           /* the protocol's, for its `coupling`; NULL if it has none */
     bool ran;
 };
 

@@ -49,8 +49,9 @@ fi
 echo "installing:$missing" >&2
 log=$(mktemp) || exit 3
 trap 'rm -f "$log"' EXIT
-apt="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y"
-if ! { $apt update && $apt install --no-install-recommends $missing; } >"$log" 2>&1; then
+apt="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300"
+# One broken source must not stop the others: whether it matters, the installation will tell.
+if ! { $apt update || true; $apt install --no-install-recommends $missing; } >"$log" 2>&1; then
     tail -n 20 "$log" >&2
     echo "could not install$missing: see above, or install them by hand" >&2
     exit 3

@@ -234,5 +234,7 @@ static inline tacit_env tacit_nest(const tacit_env *env, uint32_t child)
 }
 /* Which child of `env` an event is for: 0 = for this protocol itself. */
 uint32_t tacit_event_child(const tacit_env *env, const tacit_event *event);
+/* The outermost child an address names (0: none) and the address as that child sees it. */
+uint32_t tacit_address_child(tacit_address at, tacit_address *inner);
 
 #endif

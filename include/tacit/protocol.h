@@ -39,6 +39,10 @@ typedef struct tacit_protocol {
                           tacit_error *err);
     void (*teardown)(void *shared);
 
+    /* What a message of this address holds, NULL if there is none such: so a runtime can
+     * check, decode and restore payloads. Not needed by protocols that never speak. */
+    const tacit_shape *(*payload)(const void *shared, tacit_address at);
+
     /* Bytes of one agent's state; zeroed before TACIT_START. */
     size_t (*agent_size)(const void *shared, uint32_t neighbours);
     tacit_status (*on)(tacit_env *env, const void *shared, void *self, const tacit_event *event);

@@ -66,6 +66,7 @@ typedef struct tacit_runtime_ops {
     tacit_status (*finish)(tacit_runtime *rt, tacit_error *err); /* TACIT_FINISH to all */
     double (*now)(const tacit_runtime *rt);
     tacit_traffic (*traffic)(const tacit_runtime *rt);
+    const void *(*shared)(const tacit_runtime *rt); /* the protocol's, after setup */
     const tacit_secret *(*agent_model)(const tacit_runtime *rt, tacit_agent agent);
     const tacit_ledger *(*agent_ledger)(const tacit_runtime *rt, tacit_agent agent);
     void *(*agent_state)(const tacit_runtime *rt, tacit_agent agent); /* for tests */

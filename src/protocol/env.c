@@ -13,3 +13,12 @@ uint32_t tacit_event_child(const tacit_env *env, const tacit_event *event)
     }
     return child;
 }
+
+uint32_t tacit_address_child(tacit_address at, tacit_address *inner)
+{
+    uint32_t shift = 0;
+    while (at.channel >> shift > 15)
+        shift += 4;
+    *inner = (tacit_address){at.channel & ((1u << shift) - 1), at.kind};
+    return at.channel >> shift;
+}

@@ -48,6 +48,11 @@ static tacit_status setup(void *shared, const void *options, const tacit_setup *
     return tacit_full_confidence(s->options.full_confidence, setup, &s->full_confidence, err);
 }
 
+static const tacit_shape *payload(const void *shared, tacit_address at)
+{
+    return at.channel == 0 && at.kind == KIND_MODEL ? ((const mp_shared *)shared)->shape : NULL;
+}
+
 static size_t agent_size(const void *shared, uint32_t neighbours)
 {
     (void)shared;
@@ -183,6 +188,7 @@ const tacit_protocol tacit_protocol_model_propagation = {
     .options = {"protocol", options, sizeof options / sizeof *options, sizeof(mp_options)},
     .shared_size = sizeof(mp_shared),
     .setup = setup,
+    .payload = payload,
     .agent_size = agent_size,
     .on = on,
     .save = save,

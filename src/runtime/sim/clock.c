@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/sim/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WANTED 1024  /* ticks a bucket holds on average: a window of the simulator */
+#define RING_TIME 16 /* time the ring spans: nearly all gaps are shorter */
+#define NONE UINT32_MAX
+
+typedef struct agent_clock {
+    double next;
+    uint32_t link;  /* next agent of the same bucket */
+    uint32_t drawn; /* gaps drawn so far */
+} agent_clock;
+
+struct sim_clock {
+    const tacit_random *random;
+    uint32_t agents;
+    agent_clock *agent;
+    double width; /* of a bucket: a power of two, so that bucket borders are exact */
+    uint64_t buckets;
+    uint32_t *head;
+    uint64_t current; /* number of the bucket that holds the present */
+    /* the ticks being handed out, and room to sort and draw */
+    sim_tick *ticks, *sorted;
+    uint32_t *bin;
+    uint64_t *who, *counter, *word;
+    size_t capacity;
+};
+
+static bool reserve(sim_clock *c, size_t count)
+{
+    if (count <= c->capacity)
+        return true;
+    size_t capacity = c->capacity ? c->capacity : 2048;
+    while (capacity < count)
+        capacity *= 2;
+    sim_tick *ticks = realloc(c->ticks, capacity * sizeof *ticks);
+    c->ticks = ticks ? ticks : c->ticks;
+    sim_tick *sorted = realloc(c->sorted, capacity * sizeof *sorted);
+    c->sorted = sorted ? sorted : c->sorted;
+    uint32_t *bin = realloc(c->bin, (capacity + 1) * sizeof *bin);
+    c->bin = bin ? bin : c->bin;
+    uint64_t *who = realloc(c->who, 3 * capacity * sizeof *who);
+    c->who = who ? who : c->who;
+    if (!ticks || !sorted || !bin || !who)
+        return false;
+    c->counter = c->who + capacity;
+    c->word = c->counter + capacity;
+    c->capacity = capacity;
+    return true;
+}
+
+static uint64_t bucket_number(const sim_clock *c, double time)
+{
+    return (uint64_t)(time / c->width);
+}
+
+/* Ticks beyond the ring wait in the bucket they fall on modulo its length and are passed
+ * over, lap by lap, until their time has come. */
+static void insert(sim_clock *c, uint32_t agent)
+{
+    uint64_t at = bucket_number(c, c->agent[agent].next);
+    if (at < c->current)
+        at = c->current;
+    uint32_t *head = &c->head[at % c->buckets];
+    c->agent[agent].link = *head;
+    *head = agent;
+}
+
+static double gap(uint64_t word)
+{
+    return -log1p(-(double)(word >> 11) * 0x1p-53);
+}
+
+/* Draw the next gap of the agents who[0..n). */
+static void draw(sim_clock *c, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        c->counter[k] = c->agent[c->who[k]].drawn++;
+    tacit_random_first_words(c->random, TACIT_FOR_CLOCK, n, c->who, c->counter, c->word);
+    for (size_t k = 0; k < n; k++)
+        c->agent[c->who[k]].next += gap(c->word[k]);
+}
+
+static bool first_ticks(sim_clock *c)
+{
+    for (uint32_t at = 0; at < c->agents;) {
+        size_t n = 0;
+        for (; n < WANTED && at + n < c->agents; n++)
+            c->who[n] = at + n;
+        draw(c, n);
+        for (size_t k = 0; k < n; k++)
+            insert(c, (uint32_t)c->who[k]);
+        at += (uint32_t)n;
+    }
+    return true;
+}
+
+sim_clock *sim_clock_create(uint32_t agents, const tacit_random *random)
+{
+    sim_clock *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->random = random;
+    c->agents = agents;
+    c->width = 1;
+    while (c->width * agents > WANTED)
+        c->width /= 2;
+    c->buckets = (uint64_t)(RING_TIME / c->width);
+    c->agent = calloc(agents, sizeof *c->agent);
+    c->head = malloc(c->buckets * sizeof *c->head);
+    if (!c->agent || !c->head || !reserve(c, 2048)) {
+        sim_clock_free(c);
+        return NULL;
+    }
+    memset(c->head, 0xff, c->buckets * sizeof *c->head);
+    first_ticks(c);
+    return c;
+}
+
+void sim_clock_free(sim_clock *c)
+{
+    if (!c)
+        return;
+    free(c->agent);
+    free(c->head);
+    free(c->ticks);
+    free(c->sorted);
+    free(c->bin);
+    free(c->who);
+    free(c);
+}
+
+/* Earliest tick of bucket `number`, infinity if it has none on this lap. */
+static double bucket_first(const sim_clock *c, uint64_t number)
+{
+    double first = INFINITY;
+    for (uint32_t a = c->head[number % c->buckets]; a != NONE; a = c->agent[a].link)
+        if (c->agent[a].next < first && (bucket_number(c, c->agent[a].next) <= number))
+            first = c->agent[a].next;
+    return first;
+}
+
+double sim_clock_next(const sim_clock *c)
+{
+    for (uint64_t k = 0; k < c->buckets; k++) {
+        double first = bucket_first(c, c->current + k);
+        if (first < INFINITY)
+            return first;
+    }
+    double first = INFINITY; /* all beyond the ring: rare, so look at everybody */
+    for (uint32_t a = 0; a < c->agents; a++)
+        first = fmin(first, c->agent[a].next);
+    return first;
+}
+
+/* Move the agents of the current bucket that tick before `end` to who[]. */
+static size_t unlink_due(sim_clock *c, double end)
+{
+    size_t n = 0;
+    for (uint32_t *link = &c->head[c->current % c->buckets]; *link != NONE;) {
+        uint32_t a = *link;
+        if (c->agent[a].next >= end) {
+            link = &c->agent[a].link;
+            continue;
+        }
+        *link = c->agent[a].link;
+        if (!reserve(c, n + 1))
+            return SIZE_MAX;
+        c->who[n++] = a;
+    }
+    return n;
+}
+
+static int earlier(const sim_tick *a, const sim_tick *b)
+{
+    return a->time < b->time || (a->time == b->time && a->agent < b->agent);
+}
+
+/* Times are close to uniform over the window: bins first, then insertion. */
+static void sort(sim_clock *c, size_t n, double begin, double end)
+{
+    double scale = (double)n / (end - begin);
+    memset(c->bin, 0, (n + 1) * sizeof *c->bin);
+    for (size_t k = 0; k < n; k++) {
+        size_t at = (size_t)((c->ticks[k].time - begin) * scale);
+        c->bin[(at < n ? at : n - 1) + 1]++;
+    }
+    for (size_t k = 0; k < n; k++)
+        c->bin[k + 1] += c->bin[k];
+    for (size_t k = 0; k < n; k++) {
+        size_t at = (size_t)((c->ticks[k].time - begin) * scale);
+        c->sorted[c->bin[at < n ? at : n - 1]++] = c->ticks[k];
+    }
+    for (size_t k = 1; k < n; k++) {
+        sim_tick tick = c->sorted[k];
+        size_t j = k;
+        for (; j > 0 && earlier(&tick, &c->sorted[j - 1]); j--)
+            c->sorted[j] = c->sorted[j - 1];
+        c->sorted[j] = tick;
+    }
+}
+
+const sim_tick *sim_clock_take(sim_clock *c, double *end, size_t *count)
+{
+    *count = 0;
+    double border = (double)(c->current + 1) * c->width;
+    if (*end > border)
+        *end = border;
+    double begin = (double)c->current * c->width;
+    size_t due = unlink_due(c, *end), total = 0;
+    while (due > 0) { /* an agent may tick more than once before `end` */
+        if (due == SIZE_MAX || !reserve(c, total + due))
+            return NULL;
+        for (size_t k = 0; k < due; k++)
+            c->ticks[total + k] = (sim_tick){c->agent[c->who[k]].next, (uint32_t)c->who[k]};
+        total += due;
+        draw(c, due);
+        size_t again = 0;
+        for (size_t k = 0; k < due; k++) {
+            if (c->agent[c->who[k]].next < *end)
+                c->who[again++] = c->who[k];
+            else
+                insert(c, (uint32_t)c->who[k]);
+        }
+        due = again;
+    }
+    if (total > 0)
+        sort(c, total, begin, *end);
+    if (*end == border)
+        c->current++;
+    *count = total;
+    return c->sorted;
+}
+
+void sim_clock_get(const sim_clock *c, uint32_t agent, double *next, uint64_t *drawn)
+{
+    *next = c->agent[agent].next;
+    *drawn = c->agent[agent].drawn;
+}
+
+void sim_clock_put(sim_clock *c, uint32_t agent, double next, uint64_t drawn)
+{
+    c->agent[agent].next = next;
+    c->agent[agent].drawn = (uint32_t)drawn;
+}
+
+void sim_clock_seek(sim_clock *c, double now)
+{
+    c->current = bucket_number(c, now);
+    memset(c->head, 0xff, c->buckets * sizeof *c->head);
+    for (uint32_t a = 0; a < c->agents; a++)
+        insert(c, a);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Checkpoints of a simulation. Random streams have no state and workers none that outlives
+ * a window, so what is kept is little: clocks, counters, ledgers, agents, events to come.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/saver.h"
+#include "runtime/sim/sim.h"
+
+#define LAYOUT 1
+
+static void save_traffic(tacit_saver *saver, const tacit_traffic *t)
+{
+    const uint64_t figures[] = {t->ticks, t->broadcasts, t->messages, t->delivered,
+                                t->lost,  t->bytes,      t->releases, t->refused};
+    for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
+        tacit_save_u64(saver, figures[k]);
+}
+
+static void load_traffic(tacit_loader *loader, tacit_traffic *t)
+{
+    uint64_t *figures[] = {&t->ticks, &t->broadcasts, &t->messages, &t->delivered,
+                           &t->lost,  &t->bytes,      &t->releases, &t->refused};
+    for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
+        *figures[k] = tacit_load_u64(loader);
+}
+
+static void save_event(tacit_saver *saver, const sim_event *e)
+{
+    tacit_save_f64(saver, e->time);
+    tacit_save_u64(saver, e->to);
+    tacit_save_u64(saver, e->from);
+    tacit_save_u64(saver, e->counter);
+    tacit_save_u64(saver, e->type);
+    tacit_save_u64(saver, e->at.channel);
+    tacit_save_u64(saver, e->at.kind);
+    tacit_save_u64(saver, e->id);
+    tacit_save_u64(saver, e->payload != NULL);
+    if (e->payload)
+        tacit_save_vector(saver, e->payload);
+}
+
+static sim_event load_event(sim *s, tacit_loader *loader)
+{
+    sim_event e = {.time = tacit_load_f64(loader)};
+    e.to = (uint32_t)tacit_load_u64(loader);
+    e.from = (uint32_t)tacit_load_u64(loader);
+    e.counter = tacit_load_u64(loader);
+    e.type = (uint32_t)tacit_load_u64(loader);
+    e.at.channel = (uint32_t)tacit_load_u64(loader);
+    e.at.kind = (uint32_t)tacit_load_u64(loader);
+    e.id = tacit_load_u64(loader);
+    bool carries = tacit_load_u64(loader) != 0;
+    const tacit_protocol *p = s->world.protocol;
+    const tacit_shape *shape = carries && p->payload ? p->payload(s->shared, e.at) : NULL;
+    if (e.to >= s->agents || e.from >= s->agents || isnan(e.time) || (carries && !shape))
+        tacit_loader_refuse(loader, "an event makes no sense");
+    else if (carries)
+        e.payload = tacit_load_vector(loader, shape);
+    return e;
+}
+
+static void save_ledger(tacit_saver *saver, const tacit_ledger *ledger)
+{
+    tacit_save_u64(saver, ledger->count);
+    for (uint32_t k = 0; k < ledger->count; k++) {
+        const tacit_ledger_entry *e = &ledger->entries[k];
+        tacit_save_u64(saver, (uint64_t)e->cost.mechanism | (uint64_t)e->cost.norm << 8 |
+                                  (uint64_t)e->cost.unit << 16 | (uint64_t)e->cost.adjacency << 24);
+        tacit_save_f64(saver, e->cost.sensitivity);
+        tacit_save_f64(saver, e->cost.noise);
+        tacit_save_f64(saver, e->first);
+        tacit_save_f64(saver, e->last);
+        tacit_save_u64(saver, e->releases);
+        tacit_save_u64(saver, strlen(e->cost.what));
+        tacit_save_bytes(saver, e->cost.what, strlen(e->cost.what));
+    }
+}
+
+/* Ledger entries point at literals of protocols; loaded ones at these copies. */
+static const char *intern(sim *s, const char *name)
+{
+    for (size_t k = 0; k < s->name_count; k++)
+        if (strcmp(s->names[k], name) == 0)
+            return s->names[k];
+    char **names = realloc(s->names, (s->name_count + 1) * sizeof *names);
+    if (!names)
+        return NULL;
+    s->names = names;
+    if (!(s->names[s->name_count] = strdup(name)))
+        return NULL;
+    return s->names[s->name_count++];
+}
+
+static bool load_entry(sim *s, tacit_loader *loader, tacit_ledger_entry *e)
+{
+    uint64_t kinds = tacit_load_u64(loader);
+    *e = (tacit_ledger_entry){.cost = {.mechanism = (tacit_mechanism)(kinds & 255),
+                                       .norm = (tacit_norm)(kinds >> 8 & 255),
+                                       .unit = (tacit_unit)(kinds >> 16 & 255),
+                                       .adjacency = (tacit_adjacency)(kinds >> 24 & 255)}};
+    e->cost.sensitivity = tacit_load_f64(loader);
+    e->cost.noise = tacit_load_f64(loader);
+    e->first = tacit_load_f64(loader);
+    e->last = tacit_load_f64(loader);
+    e->releases = tacit_load_u64(loader);
+    char name[64] = {0};
+    uint64_t len = tacit_load_u64(loader);
+    if (len >= sizeof name || e->cost.mechanism > TACIT_MECHANISM_NONE)
+        return false;
+    tacit_load_bytes(loader, name, len);
+    e->cost.what = intern(s, name);
+    return e->cost.what != NULL;
+}
+
+static void load_ledger(sim *s, tacit_loader *loader, tacit_ledger *ledger)
+{
+    uint64_t count = tacit_load_u64(loader);
+    tacit_ledger_clear(ledger);
+    if (count == 0)
+        return;
+    if (count > UINT32_MAX / 2 || !(ledger->entries = calloc(count, sizeof *ledger->entries))) {
+        tacit_loader_refuse(loader, "a ledger is too long");
+        return;
+    }
+    ledger->capacity = (uint32_t)count;
+    for (uint64_t k = 0; k < count; k++) {
+        if (!load_entry(s, loader, &ledger->entries[k])) {
+            tacit_loader_refuse(loader, "a ledger entry makes no sense");
+            return;
+        }
+        ledger->count++;
+    }
+}
+
+static void save_agent(const sim *s, tacit_saver *saver, uint32_t k)
+{
+    const sim_agent *a = &s->agent[k];
+    const tacit_graph *g = s->world.graph;
+    double next = 0;
+    uint64_t drawn = 0;
+    if (s->clock)
+        sim_clock_get(s->clock, k, &next, &drawn);
+    tacit_save_f64(saver, next);
+    tacit_save_u64(saver, drawn);
+    tacit_save_u64(saver, a->counter);
+    tacit_save_u64(saver, a->peers);
+    tacit_save_u64(saver, a->toggles);
+    tacit_save_f64(saver, a->toggle_at);
+    save_ledger(saver, &s->ledger[k]);
+    for (const sim_request *r = s->request ? s->request[k] : NULL; r; r = r->next) {
+        tacit_save_u64(saver, 1);
+        tacit_save_u64(saver, r->id);
+    }
+    tacit_save_u64(saver, 0);
+    s->world.protocol->save(s->shared, sim_state(s, k), (uint32_t)(g->row[k + 1] - g->row[k]),
+                            saver);
+}
+
+/* Saved newest first: append, so that the list keeps its order. */
+static void load_requests(sim *s, tacit_loader *loader, uint32_t k)
+{
+    sim_request **tail = s->request ? &s->request[k] : NULL;
+    while (tacit_load_u64(loader) == 1) {
+        uint64_t id = tacit_load_u64(loader);
+        sim_request *r = tail ? malloc(sizeof *r) : NULL;
+        if (!r) {
+            tacit_loader_refuse(loader, "a request makes no sense");
+            return;
+        }
+        *r = (sim_request){id, NULL};
+        *tail = r;
+        tail = &r->next;
+    }
+}
+
+static void load_agent(sim *s, tacit_loader *loader, uint32_t k)
+{
+    sim_agent *a = &s->agent[k];
+    const tacit_graph *g = s->world.graph;
+    double next = tacit_load_f64(loader);
+    uint64_t drawn = tacit_load_u64(loader);
+    if (!(next >= 0) || drawn > UINT32_MAX)
+        tacit_loader_refuse(loader, "a clock makes no sense");
+    else if (s->clock)
+        sim_clock_put(s->clock, k, next, drawn);
+    a->counter = tacit_load_u64(loader);
+    a->peers = (uint32_t)tacit_load_u64(loader);
+    a->toggles = (uint32_t)tacit_load_u64(loader);
+    a->toggle_at = tacit_load_f64(loader);
+    load_ledger(s, loader, &s->ledger[k]);
+    load_requests(s, loader, k);
+    s->world.protocol->load(s->shared, sim_state(s, k), (uint32_t)(g->row[k + 1] - g->row[k]),
+                            loader);
+}
+
+tacit_status sim_save(const tacit_runtime *rt, tacit_saver *saver)
+{
+    const sim *s = (const sim *)rt;
+    tacit_traffic traffic = rt->ops->traffic(rt);
+    tacit_save_u64(saver, LAYOUT);
+    tacit_save_u64(saver, s->world.protocol->wire_id);
+    tacit_save_u64(saver, s->agents);
+    tacit_save_u64(saver, s->world.seed);
+    tacit_save_u64(saver, (uint64_t)s->phase);
+    tacit_save_f64(saver, s->now);
+    save_traffic(saver, &traffic);
+    for (uint32_t k = 0; k < s->agents; k++)
+        save_agent(s, saver, k);
+    tacit_save_u64(saver, s->queue.count);
+    for (size_t k = 0; k < s->queue.count; k++)
+        save_event(saver, &s->queue.heap[k]);
+    return TACIT_OK;
+}
+
+static bool load_head(sim *s, tacit_loader *loader)
+{
+    if (s->phase != SIM_NEW || tacit_load_u64(loader) != LAYOUT ||
+        tacit_load_u64(loader) != s->world.protocol->wire_id ||
+        tacit_load_u64(loader) != s->agents || tacit_load_u64(loader) != s->world.seed) {
+        tacit_loader_refuse(loader, "it comes from another run");
+        return false;
+    }
+    uint64_t phase = tacit_load_u64(loader);
+    s->now = tacit_load_f64(loader);
+    if (phase > SIM_FINISHED || !(s->now >= 0))
+        tacit_loader_refuse(loader, "its head makes no sense");
+    else
+        s->phase = (sim_phase)phase;
+    return tacit_loader_status(loader, NULL) == TACIT_OK;
+}
+
+tacit_status sim_load(tacit_runtime *rt, tacit_loader *loader)
+{
+    sim *s = (sim *)rt;
+    tacit_loader_use(loader, s->worker[0].pool);
+    if (!load_head(s, loader))
+        return TACIT_EVERIFY;
+    load_traffic(loader, &s->worker[0].traffic);
+    for (uint32_t k = 0; k < s->agents && tacit_loader_status(loader, NULL) == TACIT_OK; k++)
+        load_agent(s, loader, k);
+    s->queue.count = 0; /* what create planned is in the checkpoint, too */
+    uint64_t events = tacit_load_u64(loader);
+    for (uint64_t k = 0; k < events && tacit_loader_status(loader, NULL) == TACIT_OK; k++) {
+        sim_event event = load_event(s, loader);
+        if (!sim_queue_push(&s->queue, &event))
+            tacit_loader_refuse(loader, "out of memory");
+    }
+    if (s->clock)
+        sim_clock_seek(s->clock, s->now);
+    return tacit_loader_status(loader, NULL);
+}

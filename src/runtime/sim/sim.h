@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_SIM_H
+#define TACIT_SIM_H
+/*
+ * The simulator's own structures.
+ *
+ *   sim.c         create, destroy, start, finish, the operations of tacit_runtime_ops
+ *   world.c       what agents see: the environment, sending, the simulated network
+ *   deliver.c     handing one event to one agent
+ *   engine.c      which events run when, and which of them at the same time
+ *   persist.c     checkpoints
+ *   clock.c, queue.c   ticks and everything else that is to come
+ */
+#include "base/pool.h"
+#include "base/scratch.h"
+#include "base/threads.h"
+#include "runtime/sim/clock.h"
+#include "runtime/sim/queue.h"
+#include "tacit/random.h"
+#include "tacit/runtime.h"
+
+typedef struct sim sim;
+
+/* A request that waits for its reply; a list for each agent. */
+typedef struct sim_request {
+    uint64_t id;
+    struct sim_request *next;
+} sim_request;
+
+/* What the runtime remembers of an agent beside its clock, state and ledger. */
+typedef struct sim_agent {
+    uint64_t counter; /* messages, requests and timers so far: names their random draws */
+    uint32_t peers;   /* peers sampled so far */
+    uint32_t toggles; /* times it went or came back: odd = offline */
+    double toggle_at; /* next time; infinity without churn */
+} sim_agent;
+
+typedef struct sim_metric {
+    double time;
+    uint32_t agent;
+    bool is_private;
+    const char *name;
+    double value;
+    size_t place; /* keeps one agent's metrics of one time in order */
+} sim_metric;
+
+/* A thread's own things. An environment's ctx points here. */
+typedef struct sim_worker {
+    sim *sim;
+    tacit_pool *pool;
+    tacit_scratch *scratch;
+    /* the handler that runs now */
+    uint32_t agent;
+    tacit_event_type handling;
+    double now;
+    tacit_facts facts;
+    tacit_env env;
+    tacit_traced traced;
+    /* what it produced */
+    sim_event *out; /* for the queue, at the end of the window */
+    size_t out_count, out_capacity;
+    sim_metric *metric;
+    size_t metric_count, metric_capacity;
+    tacit_traffic traffic;
+    /* the first failure */
+    tacit_status status;
+    double failed_at;
+    tacit_error error;
+    /* events of the agent at hand that fall into the window at hand */
+    double window_end;
+    sim_queue soon;
+} sim_worker;
+
+typedef enum sim_phase { SIM_NEW, SIM_RUNNING, SIM_FINISHED } sim_phase;
+
+struct sim {
+    tacit_runtime runtime; /* first: a tacit_runtime* is a sim* */
+    tacit_world world;
+    uint32_t agents;
+    sim_phase phase;
+    double now;
+    tacit_random random;
+    tacit_budget budget;
+    sim_clock *clock; /* NULL: the protocol has no clock */
+    sim_queue queue;
+    void *shared;
+    unsigned char *state;
+    uint64_t *state_at; /* agents + 1 offsets */
+    sim_agent *agent;
+    tacit_ledger *ledger;
+    sim_request **request; /* NULL unless the protocol is chatty */
+    tacit_secret *oracle;
+    tacit_threads *threads;
+    sim_worker *worker; /* one a thread */
+    bool direct;        /* zero latency and not chatty: deliver inside send */
+    bool churn;
+    bool starting; /* sends of TACIT_START wait until all have started */
+    /* room for the engine */
+    uint64_t *level; /* last level that touched an agent */
+    uint64_t level_base;
+    uint32_t *order, *level_of;
+    size_t order_capacity;
+    sim_event *batch;
+    size_t batch_count, batch_capacity;
+    size_t *group;
+    size_t group_count, group_capacity;
+    char **names; /* interned strings of loaded ledgers */
+    size_t name_count;
+};
+
+static inline void *sim_state(const sim *s, uint32_t agent)
+{
+    return s->state + s->state_at[agent];
+}
+static inline bool sim_online(const sim *s, uint32_t agent)
+{
+    return !(s->agent[agent].toggles & 1);
+}
+
+/* world.c */
+extern const tacit_env_ops sim_env_ops;
+/* Queue an event, or keep it for the window at hand; takes over the payload reference. */
+tacit_status sim_post(sim_worker *w, const sim_event *event);
+double sim_next_toggle(const sim *s, uint32_t agent);
+
+/* deliver.c */
+/* Run the handler of `agent`; failures are noted in the worker. */
+void sim_handle(sim_worker *w, uint32_t agent, double now, const tacit_event *event);
+/* An event whose time has come: checks that the receiver is online, unwraps, handles, drops. */
+void sim_deliver(sim_worker *w, const sim_event *event);
+uint32_t sim_slot(const sim *s, uint32_t agent, uint32_t peer);
+void sim_fail(sim_worker *w, double now, tacit_status status, const char *why);
+
+/* engine.c */
+tacit_status sim_run_until(sim *s, double until, const volatile int *stop, tacit_error *err);
+void sim_engine_clear(sim *s);
+/* Move what workers produced to the queue and the metric sink; report the first failure. */
+tacit_status sim_collect(sim *s, tacit_error *err);
+
+/* persist.c */
+tacit_status sim_save(const tacit_runtime *rt, tacit_saver *saver);
+tacit_status sim_load(tacit_runtime *rt, tacit_loader *loader);
+
+#endif

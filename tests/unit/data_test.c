@@ -344,6 +344,36 @@ static void test_coordinates_are_uniform(void **state)
     tacit_source_clear(&s);
 }
 
+/* Which records a seed stands for is part of every published result: keep it. */
+static void test_the_records_of_a_seed_are_pinned(void **state)
+{
+    (void)state;
+    const double expected[TACIT_SPLITS][3] = {
+        {-0.77258111233823001, 0.22887241677381098, -0.81871751486323774},
+        {-0.67026880686171353, 0.37185511761344969, 0.24405081965960562},
+        {0.77359151071868837, -0.82520936825312674, -0.90622533089481294},
+    };
+    const size_t row[TACIT_SPLITS] = {65, 1, 1}; /* 65: in the second stream of the split */
+    tacit_data_options o = small_task();
+    o.agents = 2;
+    o.dimension = 3;
+    o.min_records = 70;
+    o.max_records = 80;
+    tacit_source s = draw(&o, TACIT_F64, 1);
+    assert_float_equal(s.targets[2], -0.84501125070376992, 1e-14);
+    assert_float_equal(s.targets[3], -0.29298145491879907, 1e-14);
+    assert_int_equal(tacit_dataset_rows(s.data, 1, TACIT_TRAIN), 76);
+    for (int split = 0; split < TACIT_SPLITS; split++) {
+        tacit_batch b;
+        size_t cursor = 0;
+        assert_true(
+            tacit_shard_next(tacit_dataset_shard(s.data, 1, (tacit_split)split), &cursor, &b));
+        for (size_t k = 0; k < 3; k++)
+            assert_true(((const double *)b.x)[3 * row[split] + k] == expected[split][k]);
+    }
+    tacit_source_clear(&s);
+}
+
 /* Norms in long double: the bound must hold for the stored numbers themselves. */
 static void test_rows_respect_the_bound(void **state)
 {
@@ -421,6 +451,7 @@ int main(void)
         cmocka_unit_test(test_train_rows_are_in_the_range_asked_for),
         cmocka_unit_test(test_labels_follow_the_target_but_for_the_noise),
         cmocka_unit_test(test_coordinates_are_uniform),
+        cmocka_unit_test(test_the_records_of_a_seed_are_pinned),
         cmocka_unit_test(test_rows_respect_the_bound),
         cmocka_unit_test(test_task_options_are_checked),
     };

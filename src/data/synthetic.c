@@ -9,8 +9,8 @@
  *
  * Choices the paper leaves open:
  *  - Test labels are not flipped: a score says how often the agent agrees with its target.
- *    Measured with ||x||_2 <= 1 and n = p = 100, mean of 5 seeds: alone 0.675, cd 0.882 (mu = 5),
- *    the figures of the first study; with flipped test labels it would be 0.658 and 0.844.
+ *    Measured with ||x||_2 <= 1 and n = p = 100, mean of 5 seeds: alone 0.674, cd 0.881 (mu = 5),
+ *    the figures of the first study; with flipped test labels it would be 0.657 and 0.843.
  *  - Validation is a sample of its own, drawn and flipped like train: what an agent could hold
  *    out in earnest.
  *  - sign(0) is +1.

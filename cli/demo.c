@@ -34,7 +34,7 @@ static const struct {
 } contestants[] = {
     {"alone", NULL, "each agent learns from its own records"},
     {"global", NULL, "one model from all records, pooled in one place"},
-    {"cd", "protocol.mu=1", "agents keep their records and exchange models with similar agents"},
+    {"cd", "protocol.mu=5", "agents keep their records and exchange models with similar agents"},
 };
 enum { ALONE, GLOBAL, CD, CONTESTANTS };
 
@@ -170,7 +170,7 @@ static void show_table(const row *rows)
 {
     const char *sign = cli_has_unicode() ? "±" : "+-";
     printf("%s%-9s %-15s  %-20s %12s %10s  %s%s\n", cli_bold(), "protocol", "test accuracy",
-           "0.5             1.0", "messages", "sent", "epsilon", cli_plain());
+           "0.5              1.0", "messages", "sent", "epsilon", cli_plain());
     for (size_t i = 0; i < CONTESTANTS; i++) {
         const cli_outcome *o = &rows[i].outcome;
         char messages[40], bytes[40], epsilon[40];
@@ -213,7 +213,7 @@ static void show_groups(const row *rows)
                 continue;
             printf("%-12s %-6s %.3f  ", label, contestants[shown[k]].name, r->group[g]);
             cli_bar(above_guessing(r->group[g]), 40);
-            printf("%s\n", k == 0 ? "" : "");
+            putchar('\n');
         }
     }
 }

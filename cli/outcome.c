@@ -39,6 +39,9 @@ tacit_status cli_outcome_read(cli_outcome *out, tacit_session *session,
         if (ledger)
             out->epsilon = fmax(out->epsilon, tacit_ledger_epsilon(ledger, &budget));
     }
+    /* A curator's model comes out without noise, though no agent ever released anything. */
+    if (experiment->protocol->flags & TACIT_ORACLE)
+        out->epsilon = INFINITY;
     return TACIT_OK;
 }
 

@@ -111,6 +111,16 @@ if [ -n "${TACIT_SOURCE_DIR:-}" ]; then
             --out "$work/$example") >out.txt 2>err.txt || complain "example $example: $(cat err.txt)"
         grep -qF "$work/$example/" out.txt || complain "example $example does not say where"
     done
+    for protocol in alone global; do
+        (cd "$TACIT_SOURCE_DIR" && "$TACIT" run examples/csv.yaml --quiet --out "$work/$protocol" \
+            --set protocol.name=$protocol) >out.txt 2>err.txt || complain "csv, $protocol: $(cat err.txt)"
+    done
+    python3 - <<'PY' || complain "among the clinics, cd is not the best"
+import json
+score = {name: json.load(open(name + "/summary.json"))["metrics"]["test_accuracy"]
+         for name in ("csv", "alone", "global")}
+assert score["csv"] > max(score["alone"], score["global"]) + 0.03, score
+PY
 fi
 
 # ---- a terminal gets bold and a bar, unless it says no ----

@@ -27,12 +27,10 @@ const cli_verb *cli_verb_find(const char *name)
 
 void cli_verb_hint(const char *word, char *out, size_t size)
 {
-    const char *names[16];
+    const char *names[sizeof cli_verbs / sizeof *cli_verbs];
     size_t n = 0;
-    while (cli_verbs[n] && n < sizeof names / sizeof *names) {
-        names[n] = cli_verbs[n]->name;
-        n++;
-    }
+    for (const cli_verb *const *verb = cli_verbs; *verb; verb++)
+        names[n++] = (*verb)->name;
     const char *near = tacit_nearest(word, names, n);
     out[0] = '\0';
     if (near)

@@ -87,28 +87,28 @@ expect 3 'tacit: ' "$TACIT" run small.yaml --set data.agents=4000000000 \
 [ ! -e runs ] || complain "a refused run left a folder behind"
 
 # ---- folders that exist ----
-"$TACIT" run small.yaml --out done --quiet >first.txt 2>err.txt || complain "small run: $(cat err.txt)"
-[ -s done/summary.json ] && [ -s done/config.yaml ] || complain "the run folder is not complete"
-expect 3 '"done" exists; use --force to replace it, --resume to go on with it, or another --out' \
-    "$TACIT" run small.yaml --out done
+"$TACIT" run small.yaml --out first --quiet >first.txt 2>err.txt || complain "small run: $(cat err.txt)"
+[ -s first/summary.json ] && [ -s first/config.yaml ] || complain "the run folder is not complete"
+expect 3 '"first" exists; use --force to replace it, --resume to go on with it, or another --out' \
+    "$TACIT" run small.yaml --out first
 expect 3 '"folder" exists' "$TACIT" run small.yaml --out folder
 expect 3 '"folder" is not the folder of a run, so --force leaves it alone' \
     "$TACIT" run small.yaml --out folder --force
 echo precious >file
 expect 3 '"file" is not the folder of a run' "$TACIT" run small.yaml --out file --force
 [ "$(cat file)" = precious ] || complain "--force touched a file"
-cp done/summary.json before.json
-echo precious >done/notes.txt
-expect 3 '"done/notes.txt" was not written by a run' "$TACIT" run small.yaml --out done --force
-[ "$(cat done/notes.txt)" = precious ] && cmp -s before.json done/summary.json ||
+cp first/summary.json before.json
+echo precious >first/notes.txt
+expect 3 '"first/notes.txt" was not written by a run' "$TACIT" run small.yaml --out first --force
+[ "$(cat first/notes.txt)" = precious ] && cmp -s before.json first/summary.json ||
     complain "--force touched a folder with the user's own files"
-rm done/notes.txt
-"$TACIT" run small.yaml --out done --force --set run.seed=2 --quiet >/dev/null 2>err.txt ||
+rm first/notes.txt
+"$TACIT" run small.yaml --out first --force --set run.seed=2 --quiet >/dev/null 2>err.txt ||
     complain "--force: $(cat err.txt)"
-cmp -s before.json done/summary.json && complain "--force did not replace the run"
-ln -s done link
+cmp -s before.json first/summary.json && complain "--force did not replace the run"
+ln -s first link
 expect 3 '"link" is not the folder of a run' "$TACIT" run small.yaml --out link --force
-expect 3 'done' "$TACIT" run --resume done # it is complete
+expect 3 'first' "$TACIT" run --resume first # it is complete
 "$TACIT" run small.yaml --quiet >/dev/null && "$TACIT" run small.yaml --quiet >/dev/null
 [ -d runs/small-1 ] && [ -d runs/small-2 ] || complain "runs/NAME-K is not counted"
 echo in-the-way >blocked

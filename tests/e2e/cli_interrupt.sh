@@ -23,7 +23,7 @@ for attempt in SIGINT SIGTERM; do
         [ -e cut/config.yaml ] && break
         sleep 0.02
     done
-    sleep 0.2
+    sleep 0.1
     kill -s ${attempt#SIG} $pid 2>/dev/null
     wait $pid
     code=$?

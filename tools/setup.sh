@@ -7,6 +7,9 @@ set -u
 build_packages="gcc libc6-dev cmake ninja-build pkg-config libsodium-dev libyaml-dev"
 test_packages="libcmocka-dev clang libclang-rt-dev clang-format clang-tidy cppcheck"
 
+# The tests read JSON with whatever python3 there is.
+command -v python3 >/dev/null || test_packages="$test_packages python3"
+
 wanted=""
 for group in "$@"; do
     case $group in

@@ -15,6 +15,7 @@ typedef struct chunk {
 struct tacit_scratch {
     chunk *first, *current;
     size_t used; /* of current */
+    const void *next_rows;
 };
 
 static chunk *chunk_create(size_t size)
@@ -103,4 +104,14 @@ void tacit_scratch_rewind(tacit_scratch *s, tacit_scratch_mark mark)
 {
     s->current = mark.chunk;
     s->used = mark.used;
+}
+
+void tacit_scratch_set_next_rows(tacit_scratch *s, const void *rows)
+{
+    s->next_rows = rows;
+}
+
+const void *tacit_scratch_next_rows(const tacit_scratch *s)
+{
+    return s->next_rows;
 }

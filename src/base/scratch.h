@@ -16,6 +16,10 @@ void tacit_scratch_free(tacit_scratch *scratch);
 void *tacit_scratch_alloc(tacit_scratch *scratch, size_t bytes);
 tacit_vector *tacit_scratch_vector(tacit_scratch *scratch, const tacit_shape *shape,
                                    uint32_t flags);
+/* A hint from the runtime: records that will be read after those of this event. */
+void tacit_scratch_set_next_rows(tacit_scratch *scratch, const void *rows);
+const void *tacit_scratch_next_rows(const tacit_scratch *scratch);
+
 /* Handlers nest (a delivery inside a tick), so memory is rewound to a mark. */
 typedef struct tacit_scratch_mark {
     void *chunk;

@@ -15,20 +15,45 @@
 typedef REAL NAME(vec) __attribute__((vector_size(sizeof(REAL) * LANES)));
 typedef REAL NAME(load)
     __attribute__((vector_size(sizeof(REAL) * LANES), aligned(sizeof(REAL)), may_alias));
+typedef REAL NAME(vec8) __attribute__((vector_size(sizeof(REAL) * 8)));
+typedef REAL NAME(vec4) __attribute__((vector_size(sizeof(REAL) * 4)));
+typedef REAL NAME(vec2) __attribute__((vector_size(sizeof(REAL) * 2)));
 #define VEC NAME(vec)
 #define LOAD(p) ((VEC)(*(const NAME(load) *)(const void *)(p)))
 #define STORE(p, v) (*(NAME(load) *)(void *)(p) = (v))
 #define BLOCK 8 /* vectors of a column block held in registers */
 
+#define HALVE(type, from, to)       \
+    type to;                        \
+    do {                            \
+        union {                     \
+            __typeof__(from) all;   \
+            type half[2];           \
+        } u = {from};               \
+        to = u.half[0] + u.half[1]; \
+    } while (0)
+
+/* Halve until two numbers are left: compilers turn each step into one extract and one add. */
 static inline REAL NAME(sum)(VEC v)
 {
-    REAL part[LANES];
-    STORE(part, v);
-    for (int width = LANES / 2; width > 0; width /= 2)
-        for (int k = 0; k < width; k++)
-            part[k] += part[k + width];
-    return part[0];
+#if LANES >= 16
+    HALVE(NAME(vec8), v, by8);
+#elif LANES >= 8
+    NAME(vec8) by8 = v;
+#endif
+#if LANES >= 8
+    HALVE(NAME(vec4), by8, by4);
+#elif LANES >= 4
+    NAME(vec4) by4 = v;
+#endif
+#if LANES >= 4
+    HALVE(NAME(vec2), by4, by2);
+#else
+    NAME(vec2) by2 = v;
+#endif
+    return by2[0] + by2[1];
 }
+#undef HALVE
 
 static void NAME(axpy)(size_t n, double a, const void *xv, void *yv)
 {
@@ -98,14 +123,17 @@ static REAL NAME(dot_short)(size_t p, const REAL *x, const REAL *theta)
     return sum;
 }
 
-/* Four rows share each load of theta. */
-static void NAME(dots4)(size_t p, const REAL *x, const REAL *theta, VEC tail, REAL *z)
+/* Four rows share each load of theta; as many bytes of what comes next are asked for. */
+static void NAME(dots4)(size_t p, const REAL *x, const REAL *theta, VEC tail, const char *ahead,
+                        REAL *z)
 {
     VEC a = {0}, b = {0}, c = {0}, d = {0};
     const REAL *x1 = x + p, *x2 = x1 + p, *x3 = x2 + p;
     size_t k = 0;
     for (; k + LANES <= p; k += LANES) {
         VEC t = LOAD(theta + k);
+        for (size_t line = 0; line < 4 * sizeof(VEC); line += 64)
+            __builtin_prefetch(ahead + 4 * k * sizeof(REAL) + line);
         a += LOAD(x + k) * t;
         b += LOAD(x1 + k) * t;
         c += LOAD(x2 + k) * t;
@@ -145,7 +173,8 @@ static VEC NAME(masked_tail)(size_t p, const REAL *theta)
     return LOAD(part);
 }
 
-static void NAME(dots)(size_t rows, size_t p, const void *xv, const void *thetav, void *zv)
+static void NAME(dots)(size_t rows, size_t p, const void *xv, const void *thetav, const void *ahead,
+                       void *zv)
 {
     const REAL *x = xv, *theta = thetav;
     REAL *z = zv;
@@ -157,7 +186,7 @@ static void NAME(dots)(size_t rows, size_t p, const void *xv, const void *thetav
     }
     VEC tail = NAME(masked_tail)(p, theta);
     for (; r + 4 <= rows; r += 4)
-        NAME(dots4)(p, x + r * p, theta, tail, z + r);
+        NAME(dots4)(p, x + r * p, theta, tail, (const char *)ahead + r * p * sizeof(REAL), z + r);
     for (; r < rows; r++)
         z[r] = NAME(dots1)(p, x + r * p, theta, tail);
 }

@@ -4,9 +4,10 @@
  * gradient. For a linear model a record's gradient is slope(z) * x, so clipping only scales
  * the slope: no per-record vector is ever formed.
  *
- * Rows pass in tiles that fit the first-level cache: margins, slopes, clip, sum. The tile
- * after next is asked for while this one is worked on, since the hardware prefetcher stops
- * at page borders and knows nothing of the agent that ticks next.
+ * Rows pass in tiles that fit the first-level cache: margins, slopes, clip, sum. While one
+ * tile is worked on the next is asked for, and after an agent's last tile the first one of
+ * the agent that ticks next (the runtime knows): the hardware prefetcher stops at page
+ * borders and cannot guess who that will be. So memory never idles.
  */
 #include <math.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include "model/linear.h"
 #include "privacy/release.h"
 
-#define TILE_BYTES 8192
+#define TILE_BYTES 6600
 #define TILE_ROWS 64
 
 static size_t tile_rows(size_t row_bytes)
@@ -54,29 +55,21 @@ static void clip_slopes(tacit_clip clip, tacit_scalar scalar, size_t rows, size_
     }
 }
 
-static void prefetch_rows(const char *from, const char *end, size_t bytes)
-{
-    const char *to = (size_t)(end - from) < bytes ? end : from + bytes;
-    for (; from < to; from += 64)
-        __builtin_prefetch(from, 0, 3);
-}
-
+/* Sum of the clipped gradients of a batch. `next` is what will be read after it. */
 static void add_batch(const tacit_model *model, const tacit_batch *batch, const void *theta,
-                      tacit_clip clip, void *g)
+                      tacit_clip clip, const char *next, void *g)
 {
     tacit_scalar scalar = model->shape.segment[0].scalar;
     const tacit_real_kernels *kernels = tacit_kernels_for(scalar);
     size_t p = model->features, row_bytes = p * tacit_scalar_size(scalar);
     size_t tile = tile_rows(row_bytes);
-    const char *x = batch->x, *end = x + batch->rows * row_bytes;
-    const char *y = batch->y;
+    const char *x = batch->x, *y = batch->y;
     double z[TILE_ROWS], coef[TILE_ROWS]; /* of either scalar */
     for (size_t at = 0; at < batch->rows; at += tile) {
-        size_t rows = batch->rows - at < tile ? batch->rows - at : tile;
+        bool last = batch->rows - at <= tile;
+        size_t rows = last ? batch->rows - at : tile;
         const char *here = x + at * row_bytes;
-        if (here + tile * row_bytes < end)
-            prefetch_rows(here + tile * row_bytes, end, tile * row_bytes);
-        kernels->dots(rows, p, here, theta, z);
+        kernels->dots(rows, p, here, theta, last && next ? next : here + tile * row_bytes, z);
         (model->loss == TACIT_LOGISTIC ? kernels->logistic : kernels->squared)(
             rows, z, y + at * tacit_scalar_size(scalar), coef);
         if (isfinite(clip.radius))
@@ -102,7 +95,7 @@ tacit_status tacit_model_gradient(const tacit_model *model, tacit_permit *permit
     tacit_batch batch;
     for (size_t cursor = 0; tacit_shard_next(shard, &cursor, &batch);)
         add_batch(model, &batch, tacit_vector_segment(tacit_vector_of_public(at), 0), clip,
-                  g->data);
+                  tacit_scratch_next_rows(scratch), g->data);
     if (records)
         tacit_kernels_for(model->shape.segment[0].scalar)
             ->scale(model->features, 1 / (double)records, g->data);

@@ -19,7 +19,6 @@
 
 #include "runtime/sim/sim.h"
 
-#define PREFETCH_LINES 48 /* of the next agent's records, while this one computes */
 #define EVENTS_BETWEEN_STOPS 4096
 
 /* ---- what workers produced ---- */
@@ -99,13 +98,24 @@ static void wake(sim_worker *w, const sim_tick *tick)
     sim_handle(w, tick->agent, tick->time, &event);
 }
 
-/* Memory is slow and the next agent is known: ask for its first records now. */
-static void prefetch_agent(const sim *s, uint32_t agent)
+/* Memory is slow and the future is known: while `agent` computes, the caches can fetch the
+ * states it will write to and the first records of the agent after it. */
+static void look_ahead(sim_worker *w, uint32_t agent, uint32_t next)
 {
-    __builtin_prefetch(sim_state(s, agent));
-    if (s->world.data)
-        tacit_shard_prefetch(tacit_dataset_shard(s->world.data, agent, TACIT_TRAIN),
-                             PREFETCH_LINES);
+    const sim *s = w->sim;
+    const tacit_graph *g = s->world.graph;
+    if (s->direct)
+        for (uint64_t e = g->row[agent]; e < g->row[agent + 1]; e++) {
+            const char *state = sim_state(s, g->neighbour[e]);
+            __builtin_prefetch(state);
+            __builtin_prefetch(state + 64);
+        }
+    tacit_batch batch;
+    size_t cursor = 0;
+    bool rows =
+        s->world.data &&
+        tacit_shard_next(tacit_dataset_shard(s->world.data, next, TACIT_TRAIN), &cursor, &batch);
+    tacit_scratch_set_next_rows(w->scratch, rows ? batch.x : NULL);
 }
 
 /* ---- merged ---- */
@@ -119,8 +129,7 @@ static tacit_status merge(sim *s, const sim_tick *tick, size_t count, double end
     while (status == TACIT_OK) {
         double queued = sim_queue_next(&s->queue);
         if (k < count && tick[k].time < queued) {
-            if (k + 1 < count)
-                prefetch_agent(s, tick[k + 1].agent);
+            look_ahead(w, tick[k].agent, tick[k + 1 < count ? k + 1 : k].agent);
             wake(w, &tick[k++]);
         } else if (queued < end) {
             sim_event event = sim_queue_pop(&s->queue);
@@ -212,10 +221,11 @@ typedef struct level_job {
 static void run_level(void *ctx, uint32_t worker, size_t begin, size_t end)
 {
     const level_job *job = ctx;
+    sim_worker *w = &job->s->worker[worker];
     for (size_t k = begin; k < end; k++) {
-        if (k + 1 < job->count)
-            prefetch_agent(job->s, job->tick[job->order[k + 1]].agent);
-        wake(&job->s->worker[worker], &job->tick[job->order[k]]);
+        const sim_tick *tick = &job->tick[job->order[k]];
+        look_ahead(w, tick->agent, job->tick[job->order[k + 1 < job->count ? k + 1 : k]].agent);
+        wake(w, tick);
     }
 }
 

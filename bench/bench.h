@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_BENCH_H
+#define TACIT_BENCH_H
+/*
+ * What benchmarks share. Each writes bench/results/NAME.csv with the columns
+ * name,ours,baseline,ratio,unit,note: a ratio against a baseline of the same run.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static inline double bench_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static inline FILE *bench_open(const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "bench/results/%s.csv", name);
+    FILE *file = fopen(path, "w");
+    if (!file) {
+        fprintf(stderr, "cannot write %s; run from the top of the checkout\n", path);
+        exit(3);
+    }
+    fprintf(file, "name,ours,baseline,ratio,unit,note\n");
+    return file;
+}
+
+static inline void bench_row(FILE *file, const char *name, double ours, double baseline,
+                             const char *unit, const char *note)
+{
+    fprintf(file, "%s,%.4g,%.4g,%.3f,%s,%s\n", name, ours, baseline, ours / baseline, unit, note);
+    printf("%-34s %10.4g  baseline %10.4g  ratio %.3f  %s  (%s)\n", name, ours, baseline,
+           ours / baseline, unit, note);
+    fflush(stdout);
+}
+
+#endif

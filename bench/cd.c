@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cd against memory: 10,000 agents, p = 100, 10 to 100 records each, about 10 neighbours,
+ * float32, through the simulator that users run, its environment and its messages. The bound
+ * is a read-only stream over the same records in the same run: a tick cannot be faster than
+ * reading its agent's rows and its neighbours' models once.
+ *
+ * The two are measured in turns, several times, and the medians are compared, because a
+ * virtual machine's memory bandwidth wanders by 20 % within a minute.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "bench.h"
+#include "math/kernels.h"
+#include "tacit/tacit.h"
+
+enum { AGENTS = 10000, FEATURES = 100, HALF_DEGREE = 5, TURNS = 9 };
+#define TURN_TIME 10.0 /* simulated: 100,000 ticks a turn */
+
+typedef struct stage {
+    tacit_source source;
+    tacit_graph graph;
+    tacit_model *model;
+    unsigned char options[1024]; /* cd's option struct */
+    double mean_bytes;           /* a tick must read */
+} stage;
+
+static void must(tacit_status status, const tacit_error *err)
+{
+    if (status == TACIT_OK)
+        return;
+    fprintf(stderr, "bench: %s\n", err->text);
+    exit(status);
+}
+
+static void build(stage *st)
+{
+    tacit_error err = {0};
+    tacit_data_options data;
+    must(tacit_options_defaults(&tacit_data_section, &data, &err), &err);
+    data.agents = AGENTS;
+    data.dimension = FEATURES;
+    data.validation_records = data.test_records = 0;
+    data.bound = TACIT_BOUND_L2;
+    must(tacit_data_load(&st->source, &data, TACIT_F32, 1, &err), &err);
+    must(tacit_graph_k_out(&st->graph, AGENTS, HALF_DEGREE, 1, &err), &err);
+    tacit_model_options model = {.loss = 0, .lambda = 0, .scalar = TACIT_F32};
+    must(tacit_model_create(&st->model, &model, FEATURES, &err), &err);
+    must(tacit_options_defaults(&tacit_protocol_find("cd")->options, st->options, &err), &err);
+    double rows = 0;
+    for (uint32_t k = 0; k < AGENTS; k++)
+        rows += tacit_dataset_rows(st->source.data, k, TACIT_TRAIN);
+    double degree = (double)st->graph.row[AGENTS] / AGENTS;
+    st->mean_bytes = 4.0 * (rows / AGENTS * (FEATURES + 1) + (degree + 1) * FEATURES);
+}
+
+static tacit_runtime *simulator(const stage *st, uint32_t threads)
+{
+    tacit_error err = {0};
+    tacit_world world = {.graph = &st->graph,
+                         .data = st->source.data,
+                         .model = st->model,
+                         .protocol = tacit_protocol_find("cd"),
+                         .protocol_options = st->options,
+                         .seed = 1,
+                         .threads = threads};
+    must(tacit_options_defaults(&tacit_network_section, &world.network, &err), &err);
+    must(tacit_options_defaults(&tacit_privacy_section, &world.privacy, &err), &err);
+    tacit_runtime *rt = NULL;
+    must(tacit_simulator.create(&rt, &world, &err), &err);
+    must(rt->ops->run(rt, 2, NULL, &err), &err); /* start and warm up */
+    return rt;
+}
+
+/* Bytes a second the ticks of one turn read. */
+static double tick_bandwidth(tacit_runtime *rt, const stage *st, double *ticks_a_second)
+{
+    tacit_error err = {0};
+    uint64_t before = rt->ops->traffic(rt).ticks;
+    double start = bench_seconds();
+    must(rt->ops->run(rt, rt->ops->now(rt) + TURN_TIME, NULL, &err), &err);
+    double seconds = bench_seconds() - start;
+    *ticks_a_second = (double)(rt->ops->traffic(rt).ticks - before) / seconds;
+    return *ticks_a_second * st->mean_bytes;
+}
+
+/* ---- the baseline ---- */
+
+typedef struct stream {
+    const char *from;
+    size_t bytes;
+    double sum;
+} stream;
+
+typedef float lanes __attribute__((vector_size(32), aligned(4), may_alias));
+
+static void *read_all(void *arg)
+{
+    stream *s = arg;
+    lanes a = {0}, b = {0}, c = {0}, d = {0};
+    for (const char *p = s->from; p + 128 <= s->from + s->bytes; p += 128) {
+        a += *(const lanes *)(const void *)p;
+        b += *(const lanes *)(const void *)(p + 32);
+        c += *(const lanes *)(const void *)(p + 64);
+        d += *(const lanes *)(const void *)(p + 96);
+    }
+    a += b + c + d;
+    s->sum = (double)(a[0] + a[1] + a[2] + a[3] + a[4] + a[5] + a[6] + a[7]);
+    return NULL;
+}
+
+static double sink;
+
+static double stream_bandwidth(const stage *st, uint32_t threads)
+{
+    const tacit_shard *all = tacit_dataset_pooled(st->source.data, TACIT_TRAIN);
+    tacit_batch first;
+    size_t cursor = 0;
+    tacit_shard_next(all, &cursor, &first);
+    size_t bytes = tacit_shard_rows(all) * FEATURES * 4, part = bytes / threads;
+    stream s[16];
+    pthread_t thread[16];
+    enum { PASSES = 4 };
+    double start = bench_seconds();
+    for (int pass = 0; pass < PASSES; pass++) {
+        for (uint32_t k = 0; k < threads; k++) {
+            s[k] = (stream){(const char *)first.x + k * part, part, 0};
+            if (k > 0)
+                pthread_create(&thread[k], NULL, read_all, &s[k]);
+        }
+        read_all(&s[0]);
+        for (uint32_t k = 1; k < threads; k++)
+            pthread_join(thread[k], NULL);
+        for (uint32_t k = 0; k < threads; k++)
+            sink += s[k].sum;
+    }
+    return PASSES * (double)bytes / (bench_seconds() - start);
+}
+
+static int compare(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return a < b ? -1 : a > b;
+}
+
+static double median(double *values)
+{
+    qsort(values, TURNS, sizeof *values, compare);
+    return values[TURNS / 2];
+}
+
+static void compare_threads(FILE *out, const stage *st, uint32_t threads)
+{
+    double ours[TURNS], bound[TURNS], rate[TURNS];
+    tacit_runtime *rt = simulator(st, threads);
+    for (int turn = 0; turn < TURNS; turn++) {
+        bound[turn] = stream_bandwidth(st, threads);
+        ours[turn] = tick_bandwidth(rt, st, &rate[turn]);
+    }
+    rt->ops->destroy(rt);
+    char name[64], note[128];
+    snprintf(name, sizeof name, "cd bandwidth %u thread%s", threads, threads > 1 ? "s" : "");
+    snprintf(note, sizeof note, "%.0f updates a second; kernels %s; medians of %d turns",
+             median(rate), tacit_kernels_get()->name, TURNS);
+    bench_row(out, name, median(ours) / 1e9, median(bound) / 1e9, "GB/s", note);
+}
+
+int main(void)
+{
+    stage st = {0};
+    build(&st);
+    FILE *out = bench_open("cd");
+    printf("a tick reads %.0f bytes on average\n", st.mean_bytes);
+    compare_threads(out, &st, 1);
+    compare_threads(out, &st, 2);
+    fclose(out);
+    tacit_model_free(st.model);
+    tacit_graph_clear(&st.graph);
+    tacit_source_clear(&st.source);
+    return sink == 42;
+}

@@ -146,7 +146,7 @@ static tacit_status run_one(row *out, size_t which, const demo_flags *flags, tac
     status = tacit_session_run(session, &request, err);
     cli_progress_end(&progress);
     if (status == TACIT_OK)
-        status = cli_outcome_read(&out->outcome, session, &experiment, err);
+        status = cli_outcome_read(&out->outcome, session, err);
     if (status == TACIT_OK)
         status = score_groups(out, session, err);
     out->trust = experiment.protocol->trust;
@@ -169,8 +169,8 @@ static double above_guessing(double accuracy)
 static void show_table(const row *rows)
 {
     const char *sign = cli_has_unicode() ? "±" : "+-";
-    printf("%s%-9s %-15s  %-20s %12s %10s  %s%s\n", cli_bold(), "protocol", "test accuracy",
-           "0.5              1.0", "messages", "sent", "epsilon", cli_plain());
+    printf("%s%-9s %-15s  %-18s %12s %10s  %s%s\n", cli_bold(), "protocol", "test accuracy",
+           "0.5            1.0", "messages", "sent", "epsilon", cli_plain());
     for (size_t i = 0; i < CONTESTANTS; i++) {
         const cli_outcome *o = &rows[i].outcome;
         char messages[40], bytes[40], epsilon[40];
@@ -179,7 +179,7 @@ static void show_table(const row *rows)
         cli_epsilon(o->epsilon, epsilon, sizeof epsilon);
         printf("%-9s %.3f %s %.3f%*s  ", contestants[i].name, o->end.test, sign,
                o->end.test_deviation, cli_has_unicode() ? 2 : 1, "");
-        cli_bar(above_guessing(o->end.test), 20);
+        cli_bar(above_guessing(o->end.test), 18, false);
         printf(" %12s %10s  %s\n", messages, bytes, epsilon);
     }
 }
@@ -201,7 +201,8 @@ static void show_privacy(const row *rows)
 
 static void show_groups(const row *rows)
 {
-    printf("\n%sAccuracy by the number of records an agent has%s\n", cli_bold(), cli_plain());
+    printf("\n%sAccuracy by the number of records an agent has%s (bars: 0.5 to 1)\n", cli_bold(),
+           cli_plain());
     for (size_t g = 0; g < GROUPS; g++) {
         static const size_t shown[] = {ALONE, CD};
         for (size_t k = 0; k < 2; k++) {
@@ -212,7 +213,7 @@ static void show_groups(const row *rows)
             if (r->members[g] == 0)
                 continue;
             printf("%-12s %-6s %.3f  ", label, contestants[shown[k]].name, r->group[g]);
-            cli_bar(above_guessing(r->group[g]), 40);
+            cli_bar(above_guessing(r->group[g]), 40, true);
             putchar('\n');
         }
     }

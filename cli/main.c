@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -107,7 +106,7 @@ static tacit_status dispatch(int argc, char **argv, tacit_error *err)
 int main(int argc, char **argv)
 {
     hold_standard_streams();
-    signal(SIGPIPE, SIG_IGN); /* a reader that left is a write error, and has a message */
+    cli_ignore_signals();
     tacit_error err = {0};
     tacit_status status = dispatch(argc, argv, &err);
     if (status != TACIT_OK && err.text[0])

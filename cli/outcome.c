@@ -1,47 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a run found, in words and numbers for people. */
+#include "terminal.h"
 #include "verbs.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-/* A session keeps its model to itself, but a model's words depend on its options only. */
-static tacit_status read_score_name(cli_outcome *out, const tacit_experiment *experiment,
-                                    tacit_error *err)
+tacit_status cli_outcome_read(cli_outcome *out, tacit_session *session, tacit_error *err)
 {
-    tacit_model *model = NULL;
-    tacit_status status = tacit_model_create(&model, &experiment->model, 1, err);
-    if (status == TACIT_OK)
-        snprintf(out->score, sizeof out->score, "%s", tacit_model_score_name(model));
-    tacit_model_free(model);
-    return status;
-}
-
-tacit_status cli_outcome_read(cli_outcome *out, tacit_session *session,
-                              const tacit_experiment *experiment, tacit_error *err)
-{
-    *out = (cli_outcome){0};
-    tacit_status status = read_score_name(out, experiment, err);
-    if (status == TACIT_OK)
-        status = tacit_session_measure(session, &out->end, err);
+    *out = (cli_outcome){.score = tacit_model_score_name(tacit_session_model(session))};
+    tacit_status status = tacit_session_measure(session, &out->end, err);
     if (status != TACIT_OK)
         return status;
     const tacit_runtime *runtime = tacit_session_runtime(session);
-    const tacit_budget budget = {.epsilon = experiment->privacy.epsilon,
-                                 .delta = experiment->privacy.delta,
-                                 .trust = experiment->protocol->trust};
     out->traffic = runtime->ops->traffic(runtime);
-    uint32_t agents = tacit_dataset_agents(tacit_session_data(session));
-    for (uint32_t i = 0; i < agents; i++) {
-        const tacit_ledger *ledger = runtime->ops->agent_ledger(runtime, i);
-        if (ledger)
-            out->epsilon = fmax(out->epsilon, tacit_ledger_epsilon(ledger, &budget));
-    }
-    /* A curator's model comes out without noise, though no agent ever released anything. */
-    if (experiment->protocol->flags & TACIT_ORACLE)
-        out->epsilon = INFINITY;
+    out->epsilon = tacit_session_epsilon(session);
     return TACIT_OK;
 }
 
@@ -76,6 +52,54 @@ void cli_count(uint64_t count, char *out, size_t size)
         out[used++] = digits[i];
     }
     out[used] = '\0';
+}
+
+/* Parts of the graph with at least two agents. */
+static uint32_t count_parts(const tacit_graph *graph)
+{
+    uint32_t *component = malloc((size_t)graph->agents * sizeof *component);
+    if (!component)
+        return 1; /* a remark is not worth an error */
+    tacit_graph_components(graph, component);
+    uint32_t parts = 0;
+    for (uint32_t i = 0; i < graph->agents; i++)
+        parts += component[i] == i && graph->row[i + 1] > graph->row[i];
+    free(component);
+    return parts;
+}
+
+void cli_remark_lonely(tacit_session *session, const tacit_experiment *experiment)
+{
+    const tacit_graph *graph = tacit_session_graph(session);
+    const tacit_dataset *data = tacit_session_data(session);
+    uint32_t lonely = 0, empty = 0;
+    for (uint32_t i = 0; i < graph->agents; i++) {
+        lonely += graph->row[i + 1] == graph->row[i];
+        empty += tacit_dataset_rows(data, i, TACIT_TRAIN) == 0;
+    }
+    char count[40], text[160];
+    if (empty > 0) {
+        cli_count(empty, count, sizeof count);
+        snprintf(text, sizeof text, "%s agent%s no records to learn from", count,
+                 empty == 1 ? " has" : "s have");
+        cli_remark(text);
+    }
+    if (!experiment->protocol->payload) /* nobody speaks, so nobody misses a neighbour */
+        return;
+    if (lonely > 0) {
+        cli_count(lonely, count, sizeof count);
+        snprintf(text, sizeof text, "%s agent%s", count,
+                 lonely == 1 ? " has no neighbours and learns alone"
+                             : "s have no neighbours and learn alone");
+        cli_remark(text);
+    }
+    uint32_t parts = count_parts(graph);
+    if (parts > 1) {
+        cli_count(parts, count, sizeof count);
+        snprintf(text, sizeof text,
+                 "the graph falls into %s parts that learn nothing from each other", count);
+        cli_remark(text);
+    }
 }
 
 uint32_t cli_threads(int64_t wanted)

@@ -16,6 +16,7 @@ typedef struct run_flags {
     bool json, force, quiet;
     char out[TACIT_TEXT_MAX];
     char resume[TACIT_TEXT_MAX];
+    char trace[TACIT_TEXT_MAX];
 } run_flags;
 
 #define AT(member) .offset = offsetof(run_flags, member)
@@ -54,6 +55,13 @@ static const tacit_option options[] = {
      .value_name = "DIR",
      .help = "go on with an interrupted run in this folder, with its own configuration",
      AT(resume)},
+    {.key = "trace",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .value_name = "FILE",
+     .help = "write what crossed the agents' environments as JSON lines, never what it said; one "
+             "thread, small runs only",
+     AT(trace)},
     {.key = "quiet",
      .type = TACIT_OPT_BOOL,
      .fallback = "false",
@@ -79,6 +87,7 @@ static const cli_example examples[] = {
      "the same with other values"},
     {"tacit run examples/separators.yaml --json | python3 -m json.tool", "for programs"},
     {"tacit run --resume runs/separators-1", "go on after Ctrl-C"},
+    {"tacit run examples/csv.yaml --trace trace.jsonl", "who said how much to whom, and when"},
 };
 
 /* ---- words about the result ---- */
@@ -116,7 +125,7 @@ static tacit_status say_words(tacit_session *session, const tacit_experiment *x,
                               tacit_error *err)
 {
     cli_outcome outcome;
-    tacit_status status = cli_outcome_read(&outcome, session, x, err);
+    tacit_status status = cli_outcome_read(&outcome, session, err);
     if (status != TACIT_OK)
         return status;
     const tacit_dataset *data = tacit_session_data(session);
@@ -140,9 +149,11 @@ static tacit_status say_words(tacit_session *session, const tacit_experiment *x,
 
 static void say_folder(const char *folder)
 {
-    printf("  %-22s%s/ (config.yaml, metrics.csv, summary.json, ledger.jsonl, models.npy)\n",
-           "folder", folder);
-    printf("  %-22schange a key with --set (see \"tacit help run\") and compare\n", "next");
+    printf("  %-22s%s/\n", "folder", folder);
+    printf("  %-22s", "holds");
+    cli_wrap("config.yaml, metrics.csv, summary.json, ledger.jsonl, models.npy", 24, 24);
+    printf("  %-22s", "next");
+    cli_wrap("change a key with --set (see \"tacit help run\") and compare", 24, 24);
 }
 
 static tacit_status say_json(tacit_session *session, bool complete, tacit_error *err)
@@ -179,6 +190,10 @@ static tacit_status check_words(const cli_args *args, const run_flags *flags, ta
         return tacit_fail(err, TACIT_EUSAGE,
                           "\"--%s\" does not go with --resume: the run goes on in its own folder",
                           *flags->out ? "out" : "force");
+    if (resume && *flags->trace)
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "--trace does not go with --resume: the beginning would be missing; "
+                          "start a new run instead");
     if (flags->force && !*flags->out)
         return tacit_fail(err, TACIT_EUSAGE, "--force needs --out DIR: which run to replace");
     return TACIT_OK;
@@ -245,6 +260,7 @@ static tacit_status run(const cli_args *args, tacit_error *err)
     tacit_config config;
     tacit_experiment experiment = {0};
     tacit_session *session = NULL;
+    cli_trace trace = {0};
     tacit_config_init(&config);
     tacit_status status = check_words(args, flags, err);
     if (status != TACIT_OK)
@@ -255,10 +271,22 @@ static tacit_status run(const cli_args *args, tacit_error *err)
     status = tacit_experiment_init(&experiment, &config, err);
     if (status != TACIT_OK)
         goto out;
-    status = tacit_session_create(&session, &experiment, cli_threads(flags->threads), err);
+    /* A trace is written in order, so a traced run has one thread. */
+    uint32_t threads = *flags->trace ? 1 : cli_threads(flags->threads);
+    status = tacit_session_create(&session, &experiment, threads, err);
+    if (status != TACIT_OK)
+        goto out;
+    if (!flags->quiet)
+        cli_remark_lonely(session, &experiment);
+    if (*flags->trace)
+        status = cli_trace_open(&trace, flags->trace, session, &experiment, err);
     if (status != TACIT_OK)
         goto out;
     status = run_session(session, &experiment, flags, err);
+    tacit_status traced =
+        cli_trace_close(&trace, status == TACIT_OK || status == TACIT_EINTERRUPTED, err);
+    if (traced != TACIT_OK)
+        status = traced;
 out:
     tacit_session_free(session);
     tacit_experiment_clear(&experiment);

@@ -23,6 +23,12 @@ static void on_signal(int number)
     forget(); /* the next one kills */
 }
 
+void cli_ignore_signals(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* ulimit -f */
+}
+
 void cli_catch_signals(void)
 {
     struct sigaction action;

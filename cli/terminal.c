@@ -8,7 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define WIDTH 96
+#define WIDTH 80
 
 bool cli_is_screen(FILE *stream)
 {
@@ -48,7 +48,7 @@ const char *cli_plain(void)
     return cli_has_style(stdout) ? "\033[0m" : "";
 }
 
-void cli_bar(double share, int width)
+void cli_bar(double share, int width, bool last)
 {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     bool unicode = cli_has_unicode();
@@ -65,7 +65,7 @@ void cli_bar(double share, int width)
         fputs(eighths[steps % 8], stdout);
         used++;
     }
-    for (; used < width; used++)
+    for (; used < width && !(last && unicode); used++)
         fputs(unicode ? " " : ".", stdout);
 }
 
@@ -95,4 +95,10 @@ void cli_complain(const char *text)
     char shown[sizeof((tacit_error *)0)->text + 1];
     tacit_show(text, strlen(text), shown, sizeof shown); /* words may hold escape codes */
     fprintf(stderr, "%stacit:%s %s\n", style ? "\033[1;31m" : "", style ? "\033[0m" : "", shown);
+}
+
+void cli_remark(const char *text)
+{
+    bool style = cli_has_style(stderr);
+    fprintf(stderr, "%snote:%s %s\n", style ? "\033[1m" : "", style ? "\033[0m" : "", text);
 }

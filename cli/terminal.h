@@ -18,14 +18,17 @@ const char *cli_bold(void);
 const char *cli_faint(void);
 const char *cli_plain(void);
 
-/* A bar of `width` cells on stdout, `share` of them full. */
-void cli_bar(double share, int width);
-/* Words on stdout in lines of at most 96 columns; `column` says where the cursor is, later
+/* A bar of `width` cells on stdout, `share` of them full; no blanks behind the `last` thing
+ * on a line. */
+void cli_bar(double share, int width, bool last);
+/* Words on stdout in lines of at most 80 columns; `column` says where the cursor is, later
  * lines start at `indent`. Ends the line. */
 void cli_wrap(const char *text, int column, int indent);
 
 /* "tacit: message" on stderr. */
 void cli_complain(const char *text);
+/* "note: message" on stderr: worth knowing, and nothing is wrong. */
+void cli_remark(const char *text);
 
 /* ---- progress.c: a line on stderr that stays one line; silent without a terminal ---- */
 typedef struct cli_progress {

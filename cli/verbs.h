@@ -8,6 +8,8 @@
 #include "tacit/config.h"
 #include "tacit/experiment.h"
 
+#include <stdio.h>
+
 /* What the parser found: the verb's own struct of flags, and the words beside them. */
 typedef struct cli_args {
     const void *flags;
@@ -65,6 +67,8 @@ void cli_print_manual(void);
 void cli_print_completion(void);
 
 /* ---- signals.c ---- */
+/* A reader that left and a file that may not grow are write errors, with words of their own. */
+void cli_ignore_signals(void);
 /* The first SIGINT or SIGTERM sets the flag, the second ends the process. */
 void cli_catch_signals(void);
 const volatile int *cli_stop(void);
@@ -75,22 +79,36 @@ const volatile int *cli_stop(void);
 tacit_status cli_folder_claim(const char *name, const char *out, bool force, char *path,
                               size_t size, tacit_error *err);
 
+/* ---- trace.c ---- */
+/* What crossed the environments of a run, as JSON lines. Rows stay in memory until the end,
+ * so large runs are refused before they start. */
+typedef struct cli_trace {
+    const char *path;
+    FILE *file;
+    tacit_trace *trace;
+} cli_trace;
+tacit_status cli_trace_open(cli_trace *trace, const char *path, tacit_session *session,
+                            const tacit_experiment *experiment, tacit_error *err);
+/* Write the rows; without `keep`, remove the file. Must come before the session's end. */
+tacit_status cli_trace_close(cli_trace *trace, bool keep, tacit_error *err);
+
 /* ---- outcome.c ---- */
 /* What a run found, in the words and numbers that run and demo show. */
 typedef struct cli_outcome {
     tacit_snapshot end;
     tacit_traffic traffic;
-    double epsilon; /* the largest of all agents */
-    char score[32]; /* "accuracy" or "rmse" */
+    double epsilon;    /* the largest of all agents */
+    const char *score; /* "accuracy" or "rmse" */
 } cli_outcome;
-tacit_status cli_outcome_read(cli_outcome *out, tacit_session *session,
-                              const tacit_experiment *experiment, tacit_error *err);
+tacit_status cli_outcome_read(cli_outcome *out, tacit_session *session, tacit_error *err);
 /* "unbounded", "0", "1.5". */
 void cli_epsilon(double epsilon, char *out, size_t size);
 /* "123.4 MB" */
 void cli_bytes(uint64_t bytes, char *out, size_t size);
 /* "12,345,678" */
 void cli_count(uint64_t count, char *out, size_t size);
+/* Remarks on stderr about agents that cannot learn from others. */
+void cli_remark_lonely(tacit_session *session, const tacit_experiment *experiment);
 /* How many threads `wanted` means; 0: all cores. */
 uint32_t cli_threads(int64_t wanted);
 

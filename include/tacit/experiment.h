@@ -70,7 +70,11 @@ tacit_status tacit_session_create(tacit_session **out, const tacit_experiment *e
 void tacit_session_free(tacit_session *session);
 const tacit_graph *tacit_session_graph(const tacit_session *session);
 const tacit_dataset *tacit_session_data(const tacit_session *session);
+const tacit_model *tacit_session_model(const tacit_session *session);
 tacit_runtime *tacit_session_runtime(tacit_session *session);
+/* The epsilon of the agent that spent most so far. Infinity when anything came out bare, which
+ * the model of an oracle does although no agent released it. */
+double tacit_session_epsilon(const tacit_session *session);
 
 /* What a run looks like at one time. Scores and losses are private metrics that only the
  * simulator may add up; NaN where there is nothing to measure. */

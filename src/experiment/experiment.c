@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/settings.h"
 #include "report/writer.h"
 #include "tacit/experiment.h"
 
@@ -48,6 +49,43 @@ static tacit_status choose_protocol(const tacit_protocol **out, tacit_config *co
     return status;
 }
 
+/* "a", "a and b", "a, b and c": the protocols that have this option. */
+static size_t owners_of(const char *key, tacit_writer *out)
+{
+    const char *owner[MAX_PROTOCOLS];
+    size_t count = 0;
+    for (size_t i = 0; tacit_protocols[i] && count < MAX_PROTOCOLS; i++)
+        if (tacit_section_find(&tacit_protocols[i]->options, key, strlen(key)))
+            owner[count++] = tacit_protocols[i]->name;
+    for (size_t i = 0; i < count; i++)
+        tacit_write_format(out, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " and ", owner[i]);
+    return count;
+}
+
+/* A key left over from another protocol is no slip of the pen: say whose it is. */
+static tacit_status check_foreign_keys(const tacit_config *config, const tacit_protocol *protocol,
+                                       tacit_error *err)
+{
+    static const char prefix[] = "protocol.";
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < config->count && !status; i++) {
+        const tacit_setting *setting = &config->settings[i];
+        if (setting->used || strncmp(setting->key, prefix, sizeof prefix - 1) != 0)
+            continue;
+        tacit_writer owners = {0};
+        if (owners_of(setting->key + sizeof prefix - 1, &owners) > 0) {
+            char place[260];
+            tacit_place(config->source, setting->key_line, setting->key_column, place,
+                        sizeof place);
+            status = tacit_fail(err, TACIT_EINPUT, "%s: \"%s\" belongs to %s, not to %s; remove it",
+                                place, setting->key, owners.text ? owners.text : "another protocol",
+                                protocol->name);
+        }
+        tacit_writer_clear(&owners);
+    }
+    return status;
+}
+
 static tacit_status check_run(const tacit_run_options *run, tacit_error *err)
 {
     if (!run->name[0] || !strcmp(run->name, ".") || !strcmp(run->name, "..") ||
@@ -89,6 +127,8 @@ tacit_status tacit_experiment_init(tacit_experiment *experiment, tacit_config *c
     if ((status = tacit_config_apply(config, own, experiment->protocol_options, err)))
         goto out;
     known[count++] = own;
+    if ((status = check_foreign_keys(config, experiment->protocol, err)))
+        goto out;
     if ((status = tacit_config_unused(config, known, count, err)))
         goto out;
     status = check_run(&experiment->run, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The world an experiment describes: data, graph, model, runtime, in that order. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,9 +124,28 @@ const tacit_dataset *tacit_session_data(const tacit_session *session)
     return session->source.data;
 }
 
+const tacit_model *tacit_session_model(const tacit_session *session)
+{
+    return session->model;
+}
+
 tacit_runtime *tacit_session_runtime(tacit_session *session)
 {
     return session->runtime;
+}
+
+double tacit_session_epsilon(const tacit_session *session)
+{
+    const tacit_runtime *rt = session->runtime;
+    const tacit_budget budget = tacit_session_budget(session);
+    double epsilon = 0;
+    for (uint32_t i = 0; i < session->graph.agents; i++) {
+        const tacit_ledger *ledger = rt->ops->agent_ledger(rt, i);
+        if (ledger)
+            epsilon = fmax(epsilon, tacit_ledger_epsilon(ledger, &budget));
+    }
+    /* A curator's model comes out without noise, though no agent ever released anything. */
+    return session->experiment->protocol->flags & TACIT_ORACLE ? INFINITY : epsilon;
 }
 
 tacit_budget tacit_session_budget(const tacit_session *session)

@@ -29,14 +29,12 @@ static void privacy(tacit_json *json, const tacit_session *s, const tacit_traffi
 {
     const tacit_privacy_options *options = &s->experiment->privacy;
     const tacit_budget budget = tacit_session_budget(s);
-    double epsilon = 0;
+    const double epsilon = tacit_session_epsilon(s);
     uint64_t releases = 0;
     for (uint32_t i = 0; i < s->graph.agents; i++) {
         const tacit_ledger *ledger = s->runtime->ops->agent_ledger(s->runtime, i);
-        if (!ledger)
-            continue;
-        epsilon = fmax(epsilon, tacit_ledger_epsilon(ledger, &budget));
-        releases += tacit_ledger_releases(ledger);
+        if (ledger)
+            releases += tacit_ledger_releases(ledger);
     }
     tacit_json_begin(json, "privacy", '{');
     tacit_json_text(json, "adversary", tacit_trust_name(budget.trust));

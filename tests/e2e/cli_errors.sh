@@ -48,6 +48,7 @@ expect 2 'unexpected word "--json"' "$TACIT" run -- small.yaml --json
 expect 2 '--set does not go with --resume' "$TACIT" run --resume x --set run.time=9
 expect 2 '"--out" does not go with --resume' "$TACIT" run --resume x --out y
 expect 2 '--resume reads the configuration in its folder' "$TACIT" run small.yaml --resume x
+expect 2 '--trace does not go with --resume' "$TACIT" run --resume x --trace y
 expect 2 '--force needs --out DIR' "$TACIT" run small.yaml --force
 expect 2 'is not key=value' "$TACIT" run small.yaml --set protocol.mu
 expect 2 'the demo needs no file' "$TACIT" demo small.yaml
@@ -69,6 +70,12 @@ printf 'run:\n  seed: 1\n\nprotocol:\n  name: cd\n\n  nu: 2\n' >wrong.yaml
 expect 3 'wrong.yaml:7:3: unknown key "protocol.nu"; did you mean "protocol.mu"?' "$TACIT" run wrong.yaml
 printf 'run:\n  seed: 1\nprotocol:\n  mu: abc\n' >wrong.yaml
 expect 3 'wrong.yaml:4:7: "protocol.mu" is "abc"; expected a number' "$TACIT" run wrong.yaml
+# A key of another protocol is not a typing error.
+printf 'protocol:\n  name: alone\n  mu: 2\n' >wrong.yaml
+expect 3 'wrong.yaml:3:3: "protocol.mu" belongs to cd and model-propagation, not to alone; remove it' \
+    "$TACIT" run wrong.yaml
+expect 3 '--set: "protocol.start" belongs to cd, not to model-propagation; remove it' \
+    "$TACIT" run small.yaml --set protocol.name=model-propagation --set protocol.start=local
 printf 'run:\n  seed: [1, 2]\n' >wrong.yaml
 expect 3 'wrong.yaml:2:9: "run.seed" is a list; expected a single value' "$TACIT" run wrong.yaml
 printf 'protocol: cd\n' >wrong.yaml
@@ -113,6 +120,23 @@ expect 3 'first' "$TACIT" run --resume first # it is complete
 [ -d runs/small-1 ] && [ -d runs/small-2 ] || complain "runs/NAME-K is not counted"
 echo in-the-way >blocked
 expect 3 'blocked' "$TACIT" run small.yaml --out blocked/deep
+
+# ---- a trace ----
+expect 3 'cannot make the trace "file": File exists' "$TACIT" run small.yaml --trace file
+expect 3 'cannot make the trace "nowhere/t"' "$TACIT" run small.yaml --trace nowhere/t
+expect 3 'use fewer agents or a shorter "run.time"' \
+    "$TACIT" run small.yaml --trace t --set run.time=1e7
+expect 3 '"first" exists' "$TACIT" run small.yaml --out first --trace t
+[ "$(cat file)" = precious ] && [ ! -e t ] || complain "a refused run left a trace"
+
+# ---- a file that may not grow: an error with words, not a signal; nothing is left ----
+(
+    ulimit -f 1 # kB
+    expect 3 'File too large' "$TACIT" run small.yaml --out full --quiet
+    expect 3 'File too large' "$TACIT" run small.yaml --out full --quiet --trace t --set run.sample=0
+    exit $failed
+) || failed=1
+[ ! -e full ] && [ ! -e t ] || complain "a run without room left something behind: $(ls full t)"
 
 # ---- a result that cannot be written ----
 if [ -e /dev/full ]; then

@@ -4,12 +4,12 @@
 set -u
 failed=0
 complain() { echo "FAIL: $*"; failed=1; }
-# says FIXED COMMAND...
+# says FIXED COMMAND...: wherever its lines break
 says() {
     local pattern=$1
     shift
     "$@" >out.txt 2>err.txt || complain "exit $?: $*: $(cat err.txt)"
-    grep -qF -- "$pattern" out.txt || complain "no '$pattern' from: $*"
+    tr -s ' \n' ' ' <out.txt | grep -qF -- "$pattern" || complain "no '$pattern' from: $*"
     [ ! -s err.txt ] || complain "words on stderr: $*: $(cat err.txt)"
     ! grep -q $'\033' out.txt || complain "escape codes without a terminal: $*"
 }
@@ -35,7 +35,9 @@ says 'mu: ' "$TACIT" help run
 says 'one of alone, global, cd, model-propagation' "$TACIT" help run
 says 'agents: 100' "$TACIT" help run
 says 'coordinate descent' "$TACIT" help protocols
-awk 'length($0) > 100 { exit 1 }' a.txt || complain "help is wider than 100 columns"
+for page in demo run help protocols; do
+    "$TACIT" help $page | awk 'length($0) > 80 { exit 1 }' || complain "help $page: over 80 columns"
+done
 
 # ---- man page and completion ----
 "$TACIT" help --man >tacit.1 || complain "help --man"
@@ -97,11 +99,68 @@ assert rows["cd"]["test_accuracy"] > rows["alone"]["test_accuracy"] + 0.1
 assert rows["alone"]["messages"] == 0 and rows["cd"]["messages"] > 0
 assert rows["alone"]["privacy"]["epsilon"] == 0
 assert rows["cd"]["privacy"]["unbounded"] is True
+assert rows["global"]["privacy"]["unbounded"] is True and rows["global"]["privacy"]["epsilon"] is None
+assert abs(rows["cd"]["test_accuracy"] - 0.88) < 0.01
 assert sum(group["agents"] for group in rows["cd"]["by_records"]) == 100
 PY
 says 'What one sees' "$TACIT" demo
 says '+-' "$TACIT" demo
 LC_ALL=C.UTF-8 says '±' "$TACIT" demo
+"$TACIT" demo | awk 'length($0) > 80 { exit 1 }' || complain "the demo is wider than 80 columns"
+! LC_ALL=C.UTF-8 "$TACIT" demo | grep ' $' || complain "blanks at the end of a line"
+
+# ---- an oracle's model comes out bare, silence costs nothing ----
+for protocol in alone global; do
+    "$TACIT" run small.yaml --quiet --out by-$protocol --set protocol.name=$protocol >$protocol.txt ||
+        complain "protocol $protocol"
+done
+python3 - <<'PY' || complain "privacy of alone and global"
+import json
+alone, pooled = (json.load(open("by-" + name + "/summary.json"))["privacy"] for name in ("alone", "global"))
+assert alone["epsilon"] == 0 and alone["unbounded"] is False and alone["adversary"] == "silent"
+assert pooled["epsilon"] is None and pooled["unbounded"] is True and pooled["adversary"] == "central"
+PY
+grep -q 'epsilon 0 for one record' alone.txt || complain "alone: $(cat alone.txt)"
+grep -q 'epsilon unbounded for one record' global.txt || complain "global: $(cat global.txt)"
+
+# ---- remarks: agents that cannot learn from others ----
+"$TACIT" run small.yaml --out remarks --set graph.cutoff=1 >/dev/null 2>err.txt || complain "remarks"
+[ "$(cat err.txt)" = 'note: 12 agents have no neighbours and learn alone' ] ||
+    complain "remarks: $(cat err.txt)"
+printf '0 1\n1 2\n3 4\n' >some.edges
+"$TACIT" run small.yaml --out remarks2 --set data.agents=6 --set graph.kind=edges \
+    --set graph.path=some.edges >/dev/null 2>err.txt || complain "remarks"
+printf '%s\n' 'note: 1 agent has no neighbours and learns alone' \
+    'note: the graph falls into 2 parts that learn nothing from each other' | cmp -s - err.txt ||
+    complain "remarks: $(cat err.txt)"
+"$TACIT" run small.yaml --out remarks3 --set graph.cutoff=1 --set protocol.name=alone \
+    >/dev/null 2>err.txt || complain "remarks"
+[ ! -s err.txt ] || complain "a remark on neighbours nobody asks: $(cat err.txt)"
+says 'runs/' "$TACIT" run small.yaml --quiet --set graph.cutoff=1
+
+# ---- a trace says what crossed, and changes nothing ----
+"$TACIT" run small.yaml --json --out traced --trace trace.jsonl --threads 2 >traced.json 2>err.txt ||
+    complain "run --trace: $(cat err.txt)"
+cmp -s run.json traced.json || complain "a trace changes the result"
+"$TACIT" run small.yaml --quiet --out traced2 --trace late.jsonl --threads 2 \
+    --set network.latency=constant --set network.loss=0.2 >/dev/null || complain "run --trace with latency"
+python3 - <<'PY' || complain "the trace is wrong"
+import json
+rows = [json.loads(line) for line in open("trace.jsonl")]
+run = json.load(open("run.json"))
+count = lambda **like: sum(all(row.get(k) == v for k, v in like.items()) for row in rows)
+assert count(what="event", event="start") == count(what="event", event="finish") == 12
+assert count(what="event", event="wake") == run["ticks"] == count(what="release", name="gradient")
+assert count(what="event", event="message", bytes=32) == run["messages"]
+assert count(what="send", peer=None) > 0
+assert [row["time"] for row in rows] == sorted(row["time"] for row in rows)
+known = {"time", "agent", "what", "event", "name", "peer", "channel", "kind", "id", "status", "bytes"}
+assert set().union(*rows) <= known, "a trace must not hold contents"
+late = [json.loads(line) for line in open("late.jsonl")]
+run = json.load(open("traced2/summary.json"))
+arrived = sum(row.get("event") == "message" for row in late)
+assert 0 < arrived < run["messages"] - run["lost"] + 1
+PY
 
 # ---- the examples run as they are ----
 if [ -n "${TACIT_SOURCE_DIR:-}" ]; then

@@ -6,7 +6,7 @@ DESTDIR ?=
 FUZZ_SECONDS ?= 600
 export DESTDIR
 
-.PHONY: help demo build test check fuzz bench install format clean
+.PHONY: help demo build test check fuzz bench study install format clean
 
 help:
 	@echo "make demo                 set up, build, and show alone, global and cd side by side"
@@ -14,6 +14,7 @@ help:
 	@echo "make build                the library and the program, in $(BUILD)/"
 	@echo "make check                format, lint, arrows between modules"
 	@echo "make bench BENCH=name     run bench/name.c; writes bench/results/name.csv"
+	@echo "make study STUDY=name     run tools/study_name.sh; writes bench/results/name.csv"
 	@echo "make fuzz                 every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)"
 	@echo "make install              to PREFIX=$(PREFIX), under DESTDIR if given"
 	@echo "make format               clang-format all sources in place"
@@ -47,6 +48,11 @@ bench: build
 	@test -x $(BUILD)/bench/$(BENCH) || { echo "there is no bench/$(BENCH).c" >&2; exit 2; }
 	@mkdir -p bench/results
 	$(BUILD)/bench/$(BENCH)
+
+study: build
+	@test -x tools/study_$(STUDY).sh || { echo "say which: make study STUDY=name, one of:" \
+	    $(patsubst tools/study_%.sh,%,$(wildcard tools/study_*.sh)) >&2; exit 2; }
+	@TACIT=$(BUILD)/tacit tools/study_$(STUDY).sh
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)

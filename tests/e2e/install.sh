@@ -42,5 +42,16 @@ version=$(LD_LIBRARY_PATH=$p/lib "$TMP/shared")
 cc -std=c17 "$TMP/stranger.c" -o "$TMP/static" $(pkg-config --cflags tacit) "$p/lib/libtacit.a" \
     $(pkg-config --static --libs-only-l --libs-only-L libsodium yaml-0.1) -lm -lpthread
 [ "$("$TMP/static")" = "$version" ]
+# the README's example of embedding, built the way it says, agrees with the program
+cc -std=c17 -Wall -Wextra -Wpedantic -Werror "$TACIT_SOURCE_DIR/examples/embed/main.c" \
+    -o "$TMP/embed" $(pkg-config --cflags --libs tacit)
+cat >"$TMP/embed.yaml" <<'END'
+data: {agents: 50, dimension: 20, bound: l2}
+protocol: {name: cd, mu: 5}
+END
+"$p/bin/tacit" run "$TMP/embed.yaml" --quiet --json --out "$TMP/embed-run" >"$TMP/embed.json"
+LD_LIBRARY_PATH=$p/lib "$TMP/embed" >"$TMP/embed.txt"
+awk '{ gsub(/[",:]/, "") } $1 == "test_accuracy" { printf "test accuracy %.3f\n", $2 }' \
+    "$TMP/embed.json" | cmp - "$TMP/embed.txt"
 # only our own names leave the shared library
 ! nm -D --defined-only "$p/lib/libtacit.so" | awk '{print $3}' | grep -v '^tacit_' | grep -v '^$'

@@ -23,6 +23,13 @@ refuse '\b(TO''DO|FIX''ME|XX''X)\b' "unfinished business" "$all"
 refuse '[^_a-z>.]s?random\(\)' "no stream of ours: see tacit/random.h" \
     "$(echo "$code" | grep -E '^\./(src|cli)/')"
 
+# Links between our own pages lead somewhere.
+for page in $(echo "$all" | grep '\.md$'); do
+    for link in $(grep -oE '\]\([^)#]+[)#]' "$page" | sed 's/^](//; s/[)#]$//' | grep -v '^https\?:'); do
+        [ -e "$(dirname "$page")/$link" ] || { echo "$page: \"$link\" leads nowhere"; failed=1; }
+    done
+done
+
 for file in $(echo "$code" | grep -E '\.[ch]$'); do
     lines=$(wc -l <"$file")
     [ "$lines" -le 800 ] || { echo "$file: $lines lines, at most 800: find it a second room"; failed=1; }

@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What the docs show is what there is: code blocks, the demo, the picture, and every command.
+set -u
+failed=0
+complain() { echo "FAIL: $*"; failed=1; }
+source=$TACIT_SOURCE_DIR
+
+# block FILE LANGUAGE: the text inside ```LANGUAGE fences
+block() {
+    awk -v fence="\`\`\`$2" '$0 == fence { inside = 1; next } /^```/ { inside = 0 } inside' "$1"
+}
+
+block "$source/README.md" c | cmp - "$source/examples/embed/main.c" ||
+    complain "the README shows another program than examples/embed/main.c"
+
+# Figures may differ in the last digit on another CPU; words and rows may not.
+shape() { LC_ALL=C.UTF-8 sed 's/[0-9█▏▎▍▌▋▊▉ ]//g'; }
+block "$source/README.md" text | shape >readme.txt
+LC_ALL=C.UTF-8 "$TACIT" demo | shape >demo.txt
+diff readme.txt demo.txt || complain "the README shows another demo"
+"$TACIT" demo --json | python3 "$source/tools/draw_demo.py" | shape >new.svg
+shape <"$source/docs/images/demo.svg" | cmp - new.svg || complain "draw docs/images/demo.svg again"
+for picture in "$source"/docs/images/*.svg; do
+    python3 -c 'import sys, xml.dom.minidom as xml; xml.parse(sys.argv[1])' "$picture" ||
+        complain "$picture is not XML"
+done
+
+# Every "tacit ..." line of a shell block runs, seen from the top folder.
+ln -s "$source/examples" examples
+ran=0
+while read -r command; do
+    command=${command%%  #*}
+    case $command in *--resume*) continue ;; esac
+    # shellcheck disable=SC2086
+    (set -- $command; shift; "$TACIT" "$@") >out.txt 2>err.txt || complain "$command: $(cat err.txt)"
+    ran=$((ran + 1))
+done < <(for page in "$source"/README.md "$source"/docs/*.md "$source"/docs/*/*.md; do
+    block "$page" sh | grep '^tacit '
+done)
+[ $ran -ge 10 ] || complain "only $ran commands found in the docs"
+exit $failed

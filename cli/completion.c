@@ -64,19 +64,24 @@ static void put_protocol_names(void)
     puts("' ;;");
 }
 
-/* What follows a flag that takes a value: nothing to offer unless it is a folder. */
+/* What follows a flag that takes a value: nothing to offer unless it is a folder or a file. */
 static void put_flag_values(const cli_verb *verb)
 {
     for (size_t i = 0; i < verb->flags->count; i++) {
         const tacit_option *option = &verb->flags->options[i];
         if (!option->help || option->type == TACIT_OPT_BOOL)
             continue;
-        bool folder = option->value_name && strcmp(option->value_name, "DIR") == 0;
+        const char *value = option->value_name ? option->value_name : "";
+        const char *offer = strcmp(value, "DIR") == 0    ? "-d"
+                            : strcmp(value, "FILE") == 0 ? "-f"
+                                                         : "";
         printf("    %s:--%s", verb->name, option->key);
         if (option->letter)
             printf("|%s:-%c", verb->name, option->letter);
-        printf(") %sreturn ;;\n",
-               folder ? "mapfile -t COMPREPLY < <(compgen -d -- \"$cur\"); " : "");
+        if (*offer)
+            printf(") mapfile -t COMPREPLY < <(compgen %s -- \"$cur\"); return ;;\n", offer);
+        else
+            puts(") return ;;");
     }
 }
 

@@ -60,6 +60,8 @@ complete_words tacit run --thr | grep -qx -- --threads || complain "completion: 
 complete_words tacit run --set protocol.m | grep -qx 'protocol.mu=' || complain "completion: keys"
 complete_words tacit run --set graph.kind = sim | grep -qx similarity || complain "completion: choices"
 complete_words tacit run --set protocol.name = | grep -qx cd || complain "completion: protocols"
+touch some.jsonl
+complete_words tacit run --trace some.j | grep -qx some.jsonl || complain "completion: files"
 complete_words tacit help prot | grep -qx protocols || complain "completion: topics"
 
 # ---- results ----

@@ -166,14 +166,17 @@ static void compare_threads(FILE *out, const stage *st, uint32_t threads)
     bench_row(out, name, median(ours) / 1e9, median(bound) / 1e9, "GB/s", note);
 }
 
-int main(void)
+/* `cd 1` or `cd 2` measures only that number of threads, for profiling. */
+int main(int argc, char **argv)
 {
+    uint32_t only = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;
     stage st = {0};
     build(&st);
     FILE *out = bench_open("cd");
     printf("a tick reads %.0f bytes on average\n", st.mean_bytes);
-    compare_threads(out, &st, 1);
-    compare_threads(out, &st, 2);
+    for (uint32_t threads = 1; threads <= 2; threads++)
+        if (only == 0 || only == threads)
+            compare_threads(out, &st, threads);
     fclose(out);
     tacit_model_free(st.model);
     tacit_graph_clear(&st.graph);

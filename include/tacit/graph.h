@@ -9,7 +9,8 @@
 
 typedef struct tacit_graph {
     uint32_t agents;
-    uint64_t *row; /* agents + 1 offsets into the arrays below */
+    size_t entries; /* of the arrays below: two for each edge */
+    uint64_t *row;  /* agents + 1 offsets into the arrays below */
     uint32_t *neighbour;
     double *weight;
     uint32_t *mirror; /* for e in row i, j = neighbour[e]: neighbour[row[j] + mirror[e]] == i */

@@ -73,7 +73,9 @@ typedef struct tacit_ledger_entry {
 
 typedef struct tacit_ledger {
     tacit_ledger_entry *entries;
-    uint32_t count, capacity;
+    uint32_t count;
+    uint32_t capacity : 31;
+    uint32_t lent : 1; /* entries are somebody else's memory */
 } tacit_ledger;
 
 /* The budget all agents of a run have, and against whom it is counted. */
@@ -83,6 +85,8 @@ typedef struct tacit_budget {
 } tacit_budget;
 
 void tacit_ledger_clear(tacit_ledger *ledger);
+/* Start an empty ledger in memory that outlives it; it moves out when it outgrows it. */
+void tacit_ledger_lend(tacit_ledger *ledger, tacit_ledger_entry *room, uint32_t capacity);
 /* Refuses (TACIT_EBUDGET) what would exceed `budget`, before anything is computed from
  * data; on success the entry is in the ledger and `permit` (caller's memory of
  * tacit_permit_size() bytes) is good for one release. */

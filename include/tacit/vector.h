@@ -73,6 +73,9 @@ double tacit_public_distance2(const tacit_public *x, const tacit_public *y); /* 
  * released value lives in an event's memory: copy it instead. */
 const tacit_public *tacit_keep(const tacit_public *vector);
 
+/* Ask the caches for a vector that will be read soon (NULL allowed). */
+void tacit_public_expect(const tacit_public *v);
+
 /* A public number may always be used where a secret one is asked for. */
 const tacit_secret *tacit_public_as_secret(const tacit_public *v);
 

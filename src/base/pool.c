@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
+
 #define SIZES 16 /* distinct vector sizes in one run */
 #define FIRST_SLAB ((size_t)32 * 1024)
-#define LARGEST_SLAB ((size_t)2 << 20)
+#define LARGEST_SLAB ((size_t)4 << 20)
 
 typedef struct free_vector {
     struct free_vector *next;
@@ -21,16 +23,25 @@ typedef struct size_class {
     size_t slab_bytes;
 } size_class;
 
+typedef struct slab {
+    void *memory;
+    size_t bytes;
+} slab;
+
 struct tacit_pool {
     size_class size[SIZES];
     size_t sizes;
-    void **slabs;
+    slab *slabs;
     size_t slab_count, slab_capacity;
+    uint32_t flags; /* of every vector */
 };
 
-tacit_pool *tacit_pool_create(void)
+tacit_pool *tacit_pool_create(bool solo)
 {
-    return calloc(1, sizeof(tacit_pool));
+    tacit_pool *pool = calloc(1, sizeof *pool);
+    if (pool)
+        pool->flags = solo ? TACIT_VECTOR_SOLO : 0;
+    return pool;
 }
 
 void tacit_pool_free(tacit_pool *pool)
@@ -38,14 +49,17 @@ void tacit_pool_free(tacit_pool *pool)
     if (!pool)
         return;
     for (size_t k = 0; k < pool->slab_count; k++)
-        free(pool->slabs[k]);
+        tacit_pages_free(pool->slabs[k].memory, pool->slabs[k].bytes, 1);
     free(pool->slabs);
     free(pool);
 }
 
+/* Small vectors are packed, since there may be millions; large ones keep to cache lines. */
 static size_t stride_of(const tacit_shape *shape)
 {
-    return (sizeof(tacit_vector) + shape->bytes + 31) & ~(size_t)31;
+    size_t bytes = sizeof(tacit_vector) + shape->bytes;
+    size_t unit = bytes < 256 ? 32 : TACIT_VECTOR_ALIGN;
+    return (bytes + unit - 1) & ~(unit - 1);
 }
 
 static size_class *class_of(tacit_pool *pool, size_t stride)
@@ -65,7 +79,7 @@ static bool grow(tacit_pool *pool, size_class *c)
 {
     if (pool->slab_count == pool->slab_capacity) {
         size_t capacity = pool->slab_capacity ? pool->slab_capacity * 2 : 16;
-        void **slabs = realloc(pool->slabs, capacity * sizeof *slabs);
+        slab *slabs = realloc(pool->slabs, capacity * sizeof *slabs);
         if (!slabs)
             return false;
         pool->slabs = slabs;
@@ -77,12 +91,14 @@ static bool grow(tacit_pool *pool, size_class *c)
     if (bytes < c->stride)
         bytes = c->stride;
     size_t usable = bytes / c->stride * c->stride;
-    unsigned char *slab = aligned_alloc(64, (usable + 63) & ~(size_t)63);
-    if (!slab)
+    slab added = {NULL, usable + 2 * TACIT_VECTOR_ALIGN};
+    if (!(added.memory = tacit_pages_alloc(added.bytes, 1)))
         return false;
-    pool->slabs[pool->slab_count++] = slab;
-    c->fresh = slab;
-    c->fresh_end = slab + usable;
+    pool->slabs[pool->slab_count++] = added;
+    uintptr_t line =
+        ((uintptr_t)added.memory + TACIT_VECTOR_ALIGN - 1) & ~(uintptr_t)(TACIT_VECTOR_ALIGN - 1);
+    c->fresh = (unsigned char *)(line + TACIT_VECTOR_ALIGN - sizeof(tacit_vector));
+    c->fresh_end = c->fresh + usable;
     return true;
 }
 
@@ -101,7 +117,7 @@ tacit_vector *tacit_pool_vector_raw(tacit_pool *pool, const tacit_shape *shape, 
         v = (tacit_vector *)(void *)c->fresh;
         c->fresh += c->stride;
     }
-    tacit_vector_init(v, shape, flags);
+    tacit_vector_init(v, shape, flags | pool->flags);
     return v;
 }
 
@@ -116,16 +132,30 @@ tacit_vector *tacit_pool_vector(tacit_pool *pool, const tacit_shape *shape, uint
 void tacit_vector_keep(tacit_vector *v)
 {
     assert(!(v->flags & TACIT_VECTOR_SCRATCH));
-    atomic_fetch_add_explicit(&v->refs, 1, memory_order_relaxed);
+    if (v->flags & TACIT_VECTOR_SOLO) {
+        uint32_t refs = atomic_load_explicit(&v->refs, memory_order_relaxed);
+        atomic_store_explicit(&v->refs, refs + 1, memory_order_relaxed);
+    } else {
+        atomic_fetch_add_explicit(&v->refs, 1, memory_order_relaxed);
+    }
+}
+
+/* True if that was the last reference. A sole owner needs no locked instruction: nobody
+ * else can be counting. */
+static bool forget(tacit_vector *v)
+{
+    uint32_t refs = atomic_load_explicit(&v->refs, memory_order_acquire);
+    if (refs == 1)
+        return true;
+    if (!(v->flags & TACIT_VECTOR_SOLO))
+        return atomic_fetch_sub_explicit(&v->refs, 1, memory_order_acq_rel) == 1;
+    atomic_store_explicit(&v->refs, refs - 1, memory_order_relaxed);
+    return false;
 }
 
 void tacit_vector_drop(tacit_pool *pool, tacit_vector *v)
 {
-    if (v->flags & TACIT_VECTOR_SCRATCH)
-        return;
-    /* A sole owner needs no locked instruction: nobody else can be counting. */
-    if (atomic_load_explicit(&v->refs, memory_order_acquire) != 1 &&
-        atomic_fetch_sub_explicit(&v->refs, 1, memory_order_acq_rel) != 1)
+    if (v->flags & TACIT_VECTOR_SCRATCH || !forget(v))
         return;
     if (v->flags & TACIT_VECTOR_SECRET)
         sodium_memzero(v->data, v->shape->bytes);

@@ -9,7 +9,8 @@
 
 typedef struct tacit_pool tacit_pool;
 
-tacit_pool *tacit_pool_create(void);
+/* `solo`: only one thread will ever touch the vectors. */
+tacit_pool *tacit_pool_create(bool solo);
 void tacit_pool_free(tacit_pool *pool);
 /* Zeroed, one reference; NULL when memory is out. */
 tacit_vector *tacit_pool_vector(tacit_pool *pool, const tacit_shape *shape, uint32_t flags);

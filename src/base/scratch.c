@@ -89,9 +89,12 @@ void *tacit_scratch_alloc(tacit_scratch *s, size_t bytes)
 
 tacit_vector *tacit_scratch_vector(tacit_scratch *s, const tacit_shape *shape, uint32_t flags)
 {
-    tacit_vector *v = tacit_scratch_alloc(s, sizeof *v + shape->bytes);
-    if (v)
-        tacit_vector_init(v, shape, flags | TACIT_VECTOR_SCRATCH);
+    /* Numbers, not the header, start on a cache line: kernels store to them all the time. */
+    char *room = tacit_scratch_alloc(s, TACIT_VECTOR_ALIGN + shape->bytes);
+    if (!room)
+        return NULL;
+    tacit_vector *v = (tacit_vector *)(void *)(room + TACIT_VECTOR_ALIGN - sizeof *v);
+    tacit_vector_init(v, shape, flags | TACIT_VECTOR_SCRATCH);
     return v;
 }
 

@@ -6,6 +6,9 @@
 /* No vector is larger than this; a bigger one is a mistake, not a wish. */
 #define MAX_VECTOR_BYTES ((size_t)1 << 34)
 
+/* A vector's own length is in memory that has not arrived yet: ask for a usual one. */
+#define TACIT_EXPECT_BYTES 448
+
 tacit_status tacit_shape_init(tacit_shape *shape, const tacit_segment *segments, size_t count,
                               tacit_error *err)
 {
@@ -94,4 +97,12 @@ void tacit_public_set_int(tacit_public *v, uint32_t segment, size_t index, int64
 const tacit_secret *tacit_public_as_secret(const tacit_public *v)
 {
     return v ? tacit_vector_secret(tacit_vector_of_public(v)) : NULL;
+}
+
+void tacit_public_expect(const tacit_public *v)
+{
+    const char *line = (const char *)v;
+    const char *end = v ? line + sizeof(tacit_vector) + TACIT_EXPECT_BYTES : line;
+    for (; line < end; line += 64)
+        __builtin_prefetch(line, 0, 2);
 }

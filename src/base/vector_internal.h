@@ -13,8 +13,11 @@
 enum {
     TACIT_VECTOR_SECRET = 1,  /* wiped when the last reference goes */
     TACIT_VECTOR_SCRATCH = 2, /* lives in scratch memory until the event ends */
-    TACIT_VECTOR_FROZEN = 4   /* sent: nobody may write any more */
+    TACIT_VECTOR_FROZEN = 4,  /* sent: nobody may write any more */
+    TACIT_VECTOR_SOLO = 8     /* one thread only: references are counted without locks */
 };
+
+#define TACIT_VECTOR_ALIGN 64 /* the numbers of all but the smallest vectors start on a line */
 
 typedef struct tacit_vector {
     const tacit_shape *shape;

@@ -15,12 +15,12 @@
  */
 #include "data/dataset.h"
 
+#include "base/pages.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define LINE 64 /* bytes of a cache line */
 
@@ -95,15 +95,11 @@ static tacit_status claim_block(tacit_dataset *data, uint64_t rows, tacit_error 
     size_t x_bytes = 0;
     if (!block_size(rows, data->features, data->value_bytes, &x_bytes, &data->block_bytes))
         return tacit_out_of_memory(err);
-    void *block =
-        mmap(NULL, data->block_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (block == MAP_FAILED)
+    void *block = tacit_pages_alloc(data->block_bytes, 1);
+    if (!block)
         return tacit_fail(err, TACIT_EINTERNAL,
                           "no memory for %" PRIu64 " records of %zu features (%zu MiB)", rows,
                           data->features, data->block_bytes >> 20);
-#ifdef MADV_HUGEPAGE
-    (void)madvise(block, data->block_bytes, MADV_HUGEPAGE); /* a hint: refusal costs only speed */
-#endif
     data->block = block;
     data->x = block;
     data->y = data->x + x_bytes;
@@ -115,7 +111,7 @@ static tacit_status make_shards(tacit_dataset *data, int split, const uint32_t *
 {
     if (data->pooled[split].rows == 0)
         return TACIT_OK;
-    tacit_shard *shards = calloc(data->agents, sizeof *shards);
+    tacit_shard *shards = tacit_pages_alloc(data->agents, sizeof *shards);
     if (!shards)
         return tacit_out_of_memory(err);
     uint64_t first = data->pooled[split].first;
@@ -174,9 +170,9 @@ void tacit_dataset_free(tacit_dataset *data)
         free(data->names[i]);
     free(data->names);
     for (int split = 0; split < TACIT_SPLITS; split++)
-        free(data->shards[split]);
+        tacit_pages_free(data->shards[split], data->agents, sizeof *data->shards[split]);
     if (data->block)
-        munmap(data->block, data->block_bytes);
+        tacit_pages_free(data->block, data->block_bytes, 1);
     free(data);
 }
 

@@ -21,13 +21,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
+
 void tacit_graph_clear(tacit_graph *graph)
 {
-    free(graph->row);
-    free(graph->neighbour);
-    free(graph->weight);
-    free(graph->mirror);
-    free(graph->degree);
+    size_t rows = (size_t)graph->agents + 1, entries = graph->entries;
+    tacit_pages_free(graph->row, rows, sizeof *graph->row);
+    tacit_pages_free(graph->neighbour, entries, sizeof *graph->neighbour);
+    tacit_pages_free(graph->weight, entries, sizeof *graph->weight);
+    tacit_pages_free(graph->mirror, entries, sizeof *graph->mirror);
+    tacit_pages_free(graph->degree, graph->agents, sizeof *graph->degree);
     *graph = (tacit_graph){0};
 }
 
@@ -66,11 +69,12 @@ static tacit_status claim(tacit_graph *graph, uint32_t agents, size_t count, tac
     if (!tacit_mul_size(count, 2, &entries) || !tacit_add_size(agents, 1, &rows))
         return tacit_out_of_memory(err);
     graph->agents = agents;
-    graph->row = array(rows, sizeof *graph->row);
-    graph->neighbour = array(entries, sizeof *graph->neighbour);
-    graph->weight = array(entries, sizeof *graph->weight);
-    graph->mirror = array(entries, sizeof *graph->mirror);
-    graph->degree = array(agents, sizeof *graph->degree);
+    graph->entries = entries;
+    graph->row = tacit_pages_alloc(rows, sizeof *graph->row);
+    graph->neighbour = tacit_pages_alloc(entries, sizeof *graph->neighbour);
+    graph->weight = tacit_pages_alloc(entries, sizeof *graph->weight);
+    graph->mirror = tacit_pages_alloc(entries, sizeof *graph->mirror);
+    graph->degree = tacit_pages_alloc(agents, sizeof *graph->degree);
     bool enough = graph->row && graph->neighbour && graph->weight && graph->mirror && graph->degree;
     return enough ? TACIT_OK : tacit_out_of_memory(err);
 }

@@ -16,16 +16,20 @@ typedef struct tacit_real_kernels {
     /* out = sum_k coef[k] x[k] */
     void (*combine)(size_t n, size_t k, const double *coef, const void *const *x, void *out);
     double (*distance2)(size_t n, const void *x, const void *y);
-    /* z[r] = x[r] . theta for row-major x; meanwhile the caches are asked for as many bytes
-     * from `ahead` on, which will be needed next (any address: it is only a hint) */
-    void (*dots)(size_t rows, size_t p, const void *x, const void *theta, const void *ahead,
-                 void *z);
+    /* z[r] = x[r] . theta for row-major x */
+    void (*dots)(size_t rows, size_t p, const void *x, const void *theta, void *z);
     /* g += sum_r coef[r] x[r] */
     void (*accumulate)(size_t rows, size_t p, const void *x, const void *coef, void *g);
     /* coef[r] = d/dz log(1 + exp(-y z)) = -y / (1 + exp(y z)) */
     void (*logistic)(size_t rows, const void *z, const void *y, void *coef);
     /* coef[r] = d/dz (z - y)^2 = 2 (z - y) */
     void (*squared)(size_t rows, const void *z, const void *y, void *coef);
+    /* g += sum of gradients of all rows: dots, slopes and accumulate in one pass over memory.
+     * `next` is what will be read afterwards (any address: it is only a hint). */
+    void (*gradient_logistic)(size_t rows, size_t p, const void *x, const void *y,
+                              const void *theta, const void *next, void *g);
+    void (*gradient_squared)(size_t rows, size_t p, const void *x, const void *y, const void *theta,
+                             const void *next, void *g);
 } tacit_real_kernels;
 
 typedef struct tacit_kernels {

@@ -8,20 +8,24 @@
  * twice are masked out by zeros in theta (dots) or never stored (accumulate).
  *
  * Roofline: a tick at p = 100, m = 55 in f32 reads 22 kB of rows once from memory; at
- * 25 GB/s that is 0.9 us, while the arithmetic here is about 0.4 us on one AVX-512 core.
- * So rows are taken in tiles that stay in the first-level cache between dots and
- * accumulate: the second reading costs no memory traffic.
+ * 25 GB/s that is 0.9 us, while the arithmetic is 0.3 us on one AVX-512 core. So the work is
+ * to keep memory busy: see gradient() below and bench/cd.c.
  */
 typedef REAL NAME(vec) __attribute__((vector_size(sizeof(REAL) * LANES)));
 typedef REAL NAME(load)
     __attribute__((vector_size(sizeof(REAL) * LANES), aligned(sizeof(REAL)), may_alias));
 typedef REAL NAME(vec8) __attribute__((vector_size(sizeof(REAL) * 8)));
 typedef REAL NAME(vec4) __attribute__((vector_size(sizeof(REAL) * 4)));
-typedef REAL NAME(vec2) __attribute__((vector_size(sizeof(REAL) * 2)));
+typedef INDEX NAME(index) __attribute__((vector_size(sizeof(REAL) * 4)));
+typedef NAME(vec4) NAME(slope)(NAME(vec4) z, NAME(vec4) y); /* d loss / d z of four records */
 #define VEC NAME(vec)
+#define VEC4 NAME(vec4)
+#define INDEX4 NAME(index)
+#define SLOPE NAME(slope)
+#define GROUP NAME(group)
+#define INLINE static inline __attribute__((always_inline))
 #define LOAD(p) ((VEC)(*(const NAME(load) *)(const void *)(p)))
 #define STORE(p, v) (*(NAME(load) *)(void *)(p) = (v))
-#define BLOCK 8 /* vectors of a column block held in registers */
 
 #define HALVE(type, from, to)       \
     type to;                        \
@@ -33,27 +37,35 @@ typedef REAL NAME(vec2) __attribute__((vector_size(sizeof(REAL) * 2)));
         to = u.half[0] + u.half[1]; \
     } while (0)
 
-/* Halve until two numbers are left: compilers turn each step into one extract and one add. */
-static inline REAL NAME(sum)(VEC v)
+/* Add halves until four numbers are left: one extract and one add a step. */
+static inline VEC4 NAME(sum_to_4)(VEC v)
 {
-#if LANES >= 16
+#if LANES == 2
+    return (VEC4){v[0], v[1], 0, 0};
+#elif LANES == 4
+    return v;
+#else
+#if LANES == 16
     HALVE(NAME(vec8), v, by8);
-#elif LANES >= 8
+#else
     NAME(vec8) by8 = v;
 #endif
-#if LANES >= 8
-    HALVE(NAME(vec4), by8, by4);
-#elif LANES >= 4
-    NAME(vec4) by4 = v;
+    HALVE(VEC4, by8, by4);
+    return by4;
 #endif
-#if LANES >= 4
-    HALVE(NAME(vec2), by4, by2);
-#else
-    NAME(vec2) by2 = v;
-#endif
-    return by2[0] + by2[1];
 }
 #undef HALVE
+
+/* The four totals of four vectors, without leaving the registers. */
+static inline VEC4 NAME(totals)(VEC4 a, VEC4 b, VEC4 c, VEC4 d)
+{
+    VEC4 ab = __builtin_shuffle(a, b, (INDEX4){0, 4, 1, 5}) +
+              __builtin_shuffle(a, b, (INDEX4){2, 6, 3, 7});
+    VEC4 cd = __builtin_shuffle(c, d, (INDEX4){0, 4, 1, 5}) +
+              __builtin_shuffle(c, d, (INDEX4){2, 6, 3, 7});
+    return __builtin_shuffle(ab, cd, (INDEX4){0, 1, 4, 5}) +
+           __builtin_shuffle(ab, cd, (INDEX4){2, 3, 6, 7});
+}
 
 static void NAME(axpy)(size_t n, double a, const void *xv, void *yv)
 {
@@ -123,44 +135,29 @@ static REAL NAME(dot_short)(size_t p, const REAL *x, const REAL *theta)
     return sum;
 }
 
-/* Four rows share each load of theta; as many bytes of what comes next are asked for. */
-static void NAME(dots4)(size_t p, const REAL *x, const REAL *theta, VEC tail, const char *ahead,
-                        REAL *z)
+/* One row after the other, though four at a time would save loads of theta: rows come from
+ * memory, and the caches follow one forward stream better than four (measured: 2.7 against
+ * 1.2 us a gradient). As many bytes from `ahead` on are asked for. */
+static inline VEC4 NAME(dot)(size_t p, const REAL *x, const REAL *theta, VEC tail,
+                             const char *ahead)
 {
-    VEC a = {0}, b = {0}, c = {0}, d = {0};
-    const REAL *x1 = x + p, *x2 = x1 + p, *x3 = x2 + p;
+    VEC a = {0}, b = {0};
     size_t k = 0;
-    for (; k + LANES <= p; k += LANES) {
-        VEC t = LOAD(theta + k);
-        for (size_t line = 0; line < 4 * sizeof(VEC); line += 64)
-            __builtin_prefetch(ahead + 4 * k * sizeof(REAL) + line);
-        a += LOAD(x + k) * t;
-        b += LOAD(x1 + k) * t;
-        c += LOAD(x2 + k) * t;
-        d += LOAD(x3 + k) * t;
+    for (; k + 2 * LANES <= p; k += 2 * LANES) {
+        for (size_t line = 0; line < 2 * sizeof(VEC); line += 64)
+            __builtin_prefetch(ahead + k * sizeof(REAL) + line, 0, 2);
+        a += LOAD(x + k) * LOAD(theta + k);
+        b += LOAD(x + k + LANES) * LOAD(theta + k + LANES);
+    }
+    if (k + LANES <= p) {
+        a += LOAD(x + k) * LOAD(theta + k);
+        k += LANES;
     }
     if (k < p) {
-        k = p - LANES;
-        a += LOAD(x + k) * tail;
-        b += LOAD(x1 + k) * tail;
-        c += LOAD(x2 + k) * tail;
-        d += LOAD(x3 + k) * tail;
+        __builtin_prefetch(ahead + k * sizeof(REAL), 0, 2);
+        b += LOAD(x + p - LANES) * tail;
     }
-    z[0] = NAME(sum)(a);
-    z[1] = NAME(sum)(b);
-    z[2] = NAME(sum)(c);
-    z[3] = NAME(sum)(d);
-}
-
-static REAL NAME(dots1)(size_t p, const REAL *x, const REAL *theta, VEC tail)
-{
-    VEC a = {0};
-    size_t k = 0;
-    for (; k + LANES <= p; k += LANES)
-        a += LOAD(x + k) * LOAD(theta + k);
-    if (k < p)
-        a += LOAD(x + p - LANES) * tail;
-    return NAME(sum)(a);
+    return NAME(sum_to_4)(a + b); /* its four numbers still have to be added */
 }
 
 /* The last LANES numbers of theta, those already covered by full vectors set to zero. */
@@ -173,8 +170,7 @@ static VEC NAME(masked_tail)(size_t p, const REAL *theta)
     return LOAD(part);
 }
 
-static void NAME(dots)(size_t rows, size_t p, const void *xv, const void *thetav, const void *ahead,
-                       void *zv)
+static void NAME(dots)(size_t rows, size_t p, const void *xv, const void *thetav, void *zv)
 {
     const REAL *x = xv, *theta = thetav;
     REAL *z = zv;
@@ -185,85 +181,229 @@ static void NAME(dots)(size_t rows, size_t p, const void *xv, const void *thetav
         return;
     }
     VEC tail = NAME(masked_tail)(p, theta);
-    for (; r + 4 <= rows; r += 4)
-        NAME(dots4)(p, x + r * p, theta, tail, (const char *)ahead + r * p * sizeof(REAL), z + r);
-    for (; r < rows; r++)
-        z[r] = NAME(dots1)(p, x + r * p, theta, tail);
-}
-
-/* BLOCK vectors of g stay in registers while all rows pass by. */
-static void NAME(accumulate_block)(size_t rows, size_t p, const REAL *x, const REAL *coef, REAL *g)
-{
-    VEC acc[BLOCK];
-    for (int k = 0; k < BLOCK; k++)
-        acc[k] = LOAD(g + k * LANES);
-    for (size_t r = 0; r < rows; r++, x += p)
-        for (int k = 0; k < BLOCK; k++)
-            acc[k] += coef[r] * LOAD(x + k * LANES);
-    for (int k = 0; k < BLOCK; k++)
-        STORE(g + k * LANES, acc[k]);
-}
-
-#define NARROW(count)                                                                            \
-    static void NAME(accumulate_##count)(size_t rows, size_t p, const REAL *x, const REAL *coef, \
-                                         REAL *g)                                                \
-    {                                                                                            \
-        VEC acc[count];                                                                          \
-        for (int k = 0; k < count; k++)                                                          \
-            acc[k] = LOAD(g + k * LANES);                                                        \
-        for (size_t r = 0; r < rows; r++, x += p)                                                \
-            for (int k = 0; k < count; k++)                                                      \
-                acc[k] += coef[r] * LOAD(x + k * LANES);                                         \
-        for (int k = 0; k < count; k++)                                                          \
-            STORE(g + k * LANES, acc[k]);                                                        \
+    for (; r < rows; r++) {
+        VEC4 part = NAME(dot)(p, x + r * p, theta, tail, (const char *)(x + r * p));
+        z[r] = (part[0] + part[2]) + (part[1] + part[3]);
     }
-NARROW(1)
-NARROW(2)
-NARROW(4)
-#undef NARROW
+}
+
+/* g += sum of coef[r] x[r] over four rows, but for the last, partial vector of a row: what
+ * belongs there is returned, overlapping the one before it, so that no store is read back
+ * half. fold() puts it in its place once, at the end. */
+static inline VEC NAME(accumulate4)(size_t p, const REAL *x, VEC4 coef, REAL *g)
+{
+    const REAL *x1 = x + p, *x2 = x1 + p, *x3 = x2 + p;
+    REAL c0 = coef[0], c1 = coef[1], c2 = coef[2], c3 = coef[3];
+    for (size_t k = 0; k + LANES <= p; k += LANES)
+        STORE(g + k, LOAD(g + k) + c0 * LOAD(x + k) + c1 * LOAD(x1 + k) + c2 * LOAD(x2 + k) +
+                         c3 * LOAD(x3 + k));
+    size_t k = p - LANES;
+    return c0 * LOAD(x + k) + c1 * LOAD(x1 + k) + c2 * LOAD(x2 + k) + c3 * LOAD(x3 + k);
+}
+
+static inline void NAME(fold)(size_t p, VEC last, REAL *g)
+{
+    REAL part[LANES];
+    STORE(part, last);
+    for (size_t k = p - p % LANES; k < p; k++)
+        g[k] += part[k + LANES - p];
+}
 
 static void NAME(accumulate)(size_t rows, size_t p, const void *xv, const void *coefv, void *gv)
 {
     const REAL *x = xv, *coef = coefv;
-    REAL *g = gv;
-    size_t k = 0;
-    for (; k + BLOCK * LANES <= p; k += BLOCK * LANES)
-        NAME(accumulate_block)(rows, p, x + k, coef, g + k);
-    if (k + 4 * LANES <= p) {
-        NAME(accumulate_4)(rows, p, x + k, coef, g + k);
-        k += 4 * LANES;
+    size_t r = 0;
+    if (p >= LANES) {
+        VEC last = {0};
+        for (; r + 4 <= rows; r += 4)
+            last += NAME(accumulate4)(p, x + r * p,
+                                      (VEC4){coef[r], coef[r + 1], coef[r + 2], coef[r + 3]}, gv);
+        NAME(fold)(p, last, gv);
     }
-    if (k + 2 * LANES <= p) {
-        NAME(accumulate_2)(rows, p, x + k, coef, g + k);
-        k += 2 * LANES;
-    }
-    if (k + LANES <= p) {
-        NAME(accumulate_1)(rows, p, x + k, coef, g + k);
-        k += LANES;
-    }
-    if (k == p)
-        return;
-    if (p >= LANES) { /* overlap: work on a copy, keep only the lanes not done yet */
-        REAL last[LANES];
-        NAME(accumulate_1)(rows, p, x + p - LANES, coef, (memset(last, 0, sizeof last), last));
-        for (; k < p; k++)
-            g[k] += last[LANES - (p - k)];
-        return;
-    }
-    for (size_t r = 0; r < rows; r++)
-        for (k = 0; k < p; k++)
-            g[k] += coef[r] * x[r * p + k];
+    for (; r < rows; r++)
+        NAME(axpy)(p, (double)coef[r], x + r * p, gv);
 }
 
-static void NAME(squared)(size_t rows, const void *zv, const void *yv, void *coefv)
+static inline VEC4 NAME(squared4)(VEC4 z, VEC4 y)
 {
-    const REAL *z = zv, *y = yv;
-    REAL *coef = coefv;
-    for (size_t r = 0; r < rows; r++)
-        coef[r] = 2 * (z[r] - y[r]);
+    return 2 * (z - y);
+}
+
+/* Slopes of any number of records. */
+static inline void NAME(slopes)(SLOPE *slope, size_t rows, const REAL *z, const REAL *y, REAL *coef)
+{
+    for (size_t r = 0; r < rows; r += 4) {
+        size_t n = rows - r < 4 ? rows - r : 4;
+        VEC4 z4 = {0}, y4 = {0};
+        memcpy(&z4, z + r, n * sizeof *z);
+        memcpy(&y4, y + r, n * sizeof *y);
+        VEC4 c4 = slope(z4, y4);
+        memcpy(coef + r, &c4, n * sizeof *coef);
+    }
+}
+
+/* Fewer than four rows, or rows shorter than a register. */
+static void NAME(gradient_short)(SLOPE *slope, size_t rows, size_t p, const REAL *x, const REAL *y,
+                                 const REAL *theta, REAL *g)
+{
+    for (size_t r = 0; r < rows; r++) {
+        REAL z = NAME(dot_short)(p, x + r * p, theta), c;
+        NAME(slopes)(slope, 1, &z, y + r, &c);
+        NAME(axpy)(p, (double)c, x + r * p, g);
+    }
+}
+
+/* Where the four rows of a group start, what to ask for meanwhile, and which rows an earlier
+ * group has counted already: the last group steps back to be full. */
+typedef struct GROUP {
+    const REAL *x, *y;
+    const char *ahead;
+    size_t again;
+} GROUP;
+
+static inline GROUP NAME(group_at)(size_t r, size_t rows, size_t p, const REAL *x, const REAL *y,
+                                   const char *next)
+{
+    size_t again = rows - r < 4 ? 4 - (rows - r) : 0;
+    size_t soon = r * p * sizeof(REAL) + AHEAD, bytes = rows * p * sizeof(REAL);
+    const char *ahead = soon < bytes ? (const char *)x + soon : next + (soon - bytes);
+    return (GROUP){x + (r - again) * p, y + r - again, ahead, again};
+}
+
+static inline VEC4 NAME(group_slopes)(SLOPE *slope, const GROUP *at, VEC4 z)
+{
+    VEC4 y;
+    memcpy(&y, at->y, sizeof y);
+    VEC4 coef = slope(z, y);
+    INDEX4 fresh = (INDEX4){0, 1, 2, 3} >= (INDEX)at->again; /* all bits set, or none */
+    return (VEC4)((INDEX4)coef & fresh);
+}
+
+/*
+ * All of it in one pass over memory: margins of four rows, their slopes, their share of g.
+ * Slopes take long (an exponential, a division) but few instructions, so the margins of the
+ * next group stand between a group's slopes and their use. Meanwhile the second-level cache is
+ * asked for what lies AHEAD bytes further on; past the end that is `next`.
+ */
+static inline VEC4 NAME(margins_wide)(size_t p, const GROUP *at, const REAL *theta, VEC tail)
+{
+    size_t row = p * sizeof(REAL);
+    return NAME(totals)(NAME(dot)(p, at->x, theta, tail, at->ahead),
+                        NAME(dot)(p, at->x + p, theta, tail, at->ahead + row),
+                        NAME(dot)(p, at->x + 2 * p, theta, tail, at->ahead + 2 * row),
+                        NAME(dot)(p, at->x + 3 * p, theta, tail, at->ahead + 3 * row));
+}
+
+static inline void NAME(gradient_wide)(SLOPE *slope, size_t rows, size_t p, const REAL *x,
+                                       const REAL *y, const REAL *theta, const char *next, REAL *g)
+{
+    VEC tail = NAME(masked_tail)(p, theta), last = {0};
+    GROUP at = NAME(group_at)(0, rows, p, x, y, next);
+    VEC4 c = NAME(group_slopes)(slope, &at, NAME(margins_wide)(p, &at, theta, tail));
+    for (size_t r = 4; r < rows; r += 4) {
+        GROUP then = NAME(group_at)(r, rows, p, x, y, next);
+        VEC4 z = NAME(margins_wide)(p, &then, theta, tail);
+        last += NAME(accumulate4)(p, at.x, c, g);
+        c = NAME(group_slopes)(slope, &then, z);
+        at = then;
+    }
+    last += NAME(accumulate4)(p, at.x, c, g);
+    NAME(fold)(p, last, g);
+}
+
+/* One row's margin with theta in registers: `full` vectors and a masked tail. */
+INLINE VEC4 NAME(dot_narrow)(size_t full, size_t p, const REAL *x, const VEC *theta,
+                             const char *ahead)
+{
+    for (size_t line = 0; line < (full + 1) * sizeof(VEC); line += 64)
+        __builtin_prefetch(ahead + line, 0, 2);
+    VEC a = LOAD(x + p - LANES) * theta[full], b = {0};
+    for (size_t k = 0; k + 2 <= full; k += 2) {
+        a += LOAD(x + k * LANES) * theta[k];
+        b += LOAD(x + (k + 1) * LANES) * theta[k + 1];
+    }
+    if (full % 2)
+        b += LOAD(x + (full - 1) * LANES) * theta[full - 1];
+    return NAME(sum_to_4)(a + b);
+}
+
+INLINE VEC4 NAME(margins_narrow)(size_t full, size_t p, const GROUP *at, const VEC *theta)
+{
+    size_t row = p * sizeof(REAL);
+    return NAME(totals)(NAME(dot_narrow)(full, p, at->x, theta, at->ahead),
+                        NAME(dot_narrow)(full, p, at->x + p, theta, at->ahead + row),
+                        NAME(dot_narrow)(full, p, at->x + 2 * p, theta, at->ahead + 2 * row),
+                        NAME(dot_narrow)(full, p, at->x + 3 * p, theta, at->ahead + 3 * row));
+}
+
+INLINE void NAME(accumulate_narrow)(size_t full, size_t p, const REAL *x, VEC4 c, VEC *acc)
+{
+    for (int q = 0; q < 4; q++, x += p) {
+        for (size_t k = 0; k < full; k++)
+            acc[k] += c[q] * LOAD(x + k * LANES);
+        acc[full] += c[q] * LOAD(x + p - LANES);
+    }
+}
+
+/* The same for short rows: theta and g stay in registers from the first row to the last.
+ * `full` is a constant where this is inlined. */
+INLINE void NAME(gradient_narrow)(size_t full, SLOPE *slope, size_t rows, size_t p, const REAL *x,
+                                  const REAL *y, const REAL *theta, const char *next, REAL *g)
+{
+    VEC t[NARROW + 1], acc[NARROW + 1];
+    for (size_t k = 0; k < full; k++) {
+        t[k] = LOAD(theta + k * LANES);
+        acc[k] = LOAD(g + k * LANES);
+    }
+    t[full] = NAME(masked_tail)(p, theta);
+    acc[full] = (VEC){0};
+    GROUP at = NAME(group_at)(0, rows, p, x, y, next);
+    VEC4 c = NAME(group_slopes)(slope, &at, NAME(margins_narrow)(full, p, &at, t));
+    for (size_t r = 4; r < rows; r += 4) {
+        GROUP then = NAME(group_at)(r, rows, p, x, y, next);
+        VEC4 z = NAME(margins_narrow)(full, p, &then, t);
+        NAME(accumulate_narrow)(full, p, at.x, c, acc);
+        c = NAME(group_slopes)(slope, &then, z);
+        at = then;
+    }
+    NAME(accumulate_narrow)(full, p, at.x, c, acc);
+    for (size_t k = 0; k < full; k++)
+        STORE(g + k * LANES, acc[k]);
+    NAME(fold)(p, acc[full], g);
+}
+
+INLINE void NAME(gradient)(SLOPE *slope, size_t rows, size_t p, const REAL *x, const REAL *y,
+                           const REAL *theta, const char *next, REAL *g)
+{
+    if (p < LANES || rows < 4) {
+        NAME(gradient_short)(slope, rows, p, x, y, theta, g);
+        return;
+    }
+#define FULL(n)                                                         \
+    case n:                                                             \
+        NAME(gradient_narrow)(n, slope, rows, p, x, y, theta, next, g); \
+        return;
+    switch (p / LANES) {
+        FULL(1)
+        FULL(2)
+        FULL(3)
+#if NARROW >= 7
+        FULL(4)
+        FULL(5)
+        FULL(6)
+        FULL(7)
+#endif
+    default:
+        NAME(gradient_wide)(slope, rows, p, x, y, theta, next, g);
+    }
+#undef FULL
 }
 
 #undef VEC
+#undef VEC4
+#undef INDEX4
+#undef SLOPE
+#undef GROUP
+#undef INLINE
 #undef LOAD
 #undef STORE
-#undef BLOCK

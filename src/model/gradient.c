@@ -4,10 +4,9 @@
  * gradient. For a linear model a record's gradient is slope(z) * x, so clipping only scales
  * the slope: no per-record vector is ever formed.
  *
- * Rows pass in tiles that fit the first-level cache: margins, slopes, clip, sum. While one
- * tile is worked on the next is asked for, and after an agent's last tile the first one of
- * the agent that ticks next (the runtime knows): the hardware prefetcher stops at page
- * borders and cannot guess who that will be. So memory never idles.
+ * Without clipping one fused kernel passes once over the rows. Meanwhile it asks for rows
+ * further on, and near the agent's end for those of the agent that ticks next (the runtime
+ * knows): the hardware prefetcher stops at page borders and cannot guess who that will be.
  */
 #include <math.h>
 #include <string.h>
@@ -17,14 +16,7 @@
 #include "model/linear.h"
 #include "privacy/release.h"
 
-#define TILE_BYTES 6600
 #define TILE_ROWS 64
-
-static size_t tile_rows(size_t row_bytes)
-{
-    size_t rows = TILE_BYTES / row_bytes & ~(size_t)3;
-    return rows < 4 ? 4 : rows > TILE_ROWS ? TILE_ROWS : rows;
-}
 
 /* Norm of row r as the adversary's adjacency needs it: the whole record's gradient. */
 static double row_norm(tacit_norm norm, tacit_scalar scalar, size_t p, const void *x, size_t r)
@@ -55,27 +47,37 @@ static void clip_slopes(tacit_clip clip, tacit_scalar scalar, size_t rows, size_
     }
 }
 
-/* Sum of the clipped gradients of a batch. `next` is what will be read after it. */
-static void add_batch(const tacit_model *model, const tacit_batch *batch, const void *theta,
-                      tacit_clip clip, const char *next, void *g)
+static void add_clipped(const tacit_model *model, const tacit_batch *batch, const void *theta,
+                        tacit_clip clip, void *g)
 {
     tacit_scalar scalar = model->shape.segment[0].scalar;
     const tacit_real_kernels *kernels = tacit_kernels_for(scalar);
-    size_t p = model->features, row_bytes = p * tacit_scalar_size(scalar);
-    size_t tile = tile_rows(row_bytes);
-    const char *x = batch->x, *y = batch->y;
+    size_t p = model->features, value = tacit_scalar_size(scalar);
     double z[TILE_ROWS], coef[TILE_ROWS]; /* of either scalar */
-    for (size_t at = 0; at < batch->rows; at += tile) {
-        bool last = batch->rows - at <= tile;
-        size_t rows = last ? batch->rows - at : tile;
-        const char *here = x + at * row_bytes;
-        kernels->dots(rows, p, here, theta, last && next ? next : here + tile * row_bytes, z);
+    for (size_t at = 0; at < batch->rows; at += TILE_ROWS) {
+        size_t rows = batch->rows - at < TILE_ROWS ? batch->rows - at : TILE_ROWS;
+        const char *x = (const char *)batch->x + at * p * value;
+        kernels->dots(rows, p, x, theta, z);
         (model->loss == TACIT_LOGISTIC ? kernels->logistic : kernels->squared)(
-            rows, z, y + at * tacit_scalar_size(scalar), coef);
-        if (isfinite(clip.radius))
-            clip_slopes(clip, scalar, rows, p, here, coef);
-        kernels->accumulate(rows, p, here, coef, g);
+            rows, z, (const char *)batch->y + at * value, coef);
+        clip_slopes(clip, scalar, rows, p, x, coef);
+        kernels->accumulate(rows, p, x, coef, g);
     }
+}
+
+/* Sum of the clipped gradients of a batch. `next` is what will be read after it. */
+static void add_batch(const tacit_model *model, const tacit_batch *batch, const void *theta,
+                      tacit_clip clip, const void *next, void *g)
+{
+    const tacit_real_kernels *kernels = tacit_kernels_for(model->shape.segment[0].scalar);
+    if (isfinite(clip.radius))
+        add_clipped(model, batch, theta, clip, g);
+    else if (model->loss == TACIT_LOGISTIC)
+        kernels->gradient_logistic(batch->rows, model->features, batch->x, batch->y, theta,
+                                   next ? next : batch->x, g);
+    else
+        kernels->gradient_squared(batch->rows, model->features, batch->x, batch->y, theta,
+                                  next ? next : batch->x, g);
 }
 
 tacit_status tacit_model_gradient(const tacit_model *model, tacit_permit *permit,

@@ -20,13 +20,36 @@ static bool same_cost(const tacit_cost *a, const tacit_cost *b)
 {
     return a->mechanism == b->mechanism && a->norm == b->norm && a->unit == b->unit &&
            a->adjacency == b->adjacency && a->sensitivity == b->sensitivity &&
-           a->noise == b->noise && strcmp(a->what, b->what) == 0;
+           a->noise == b->noise && (a->what == b->what || strcmp(a->what, b->what) == 0);
 }
 
 void tacit_ledger_clear(tacit_ledger *ledger)
 {
-    free(ledger->entries);
+    if (!ledger->lent)
+        free(ledger->entries);
     *ledger = (tacit_ledger){0};
+}
+
+void tacit_ledger_lend(tacit_ledger *ledger, tacit_ledger_entry *room, uint32_t capacity)
+{
+    tacit_ledger_clear(ledger);
+    *ledger = (tacit_ledger){.entries = room, .capacity = capacity, .lent = 1};
+}
+
+/* Room for twice as many entries, in memory of its own. */
+static bool grow(tacit_ledger *ledger)
+{
+    uint32_t capacity = ledger->capacity ? ledger->capacity * 2 : 2;
+    tacit_ledger_entry *old = ledger->lent ? NULL : ledger->entries;
+    tacit_ledger_entry *entries = realloc(old, capacity * sizeof *entries);
+    if (!entries)
+        return false;
+    if (ledger->lent)
+        memcpy(entries, ledger->entries, ledger->count * sizeof *entries);
+    ledger->entries = entries;
+    ledger->capacity = capacity & 0x7fffffff;
+    ledger->lent = 0;
+    return true;
 }
 
 /* Epsilon of one release. A bare release has no finite epsilon. */
@@ -65,14 +88,8 @@ static tacit_status append(tacit_ledger *ledger, const tacit_cost *cost, double 
             return TACIT_OK;
         }
     }
-    if (ledger->count == ledger->capacity) {
-        uint32_t capacity = ledger->capacity ? ledger->capacity * 2 : 2;
-        tacit_ledger_entry *entries = realloc(ledger->entries, capacity * sizeof *entries);
-        if (!entries)
-            return tacit_out_of_memory(err);
-        ledger->entries = entries;
-        ledger->capacity = capacity;
-    }
+    if (ledger->count == ledger->capacity && !grow(ledger))
+        return tacit_out_of_memory(err);
     ledger->entries[ledger->count++] = (tacit_ledger_entry){*cost, now, now, 1};
     return TACIT_OK;
 }

@@ -250,6 +250,15 @@ static const tacit_secret *model(const void *shared, const void *state)
     return self->solitary ? self->solitary : tacit_public_as_secret(self->theta);
 }
 
+static void expect(const void *shared, const void *state, uint32_t neighbours)
+{
+    (void)shared;
+    const cd_agent *self = state;
+    tacit_public_expect(self->theta);
+    for (uint32_t j = 0; j < neighbours; j++)
+        tacit_public_expect(self->view[j]);
+}
+
 static bool coupling(const void *shared, size_t records, double *mu, double *confidence)
 {
     const cd_shared *s = shared;
@@ -314,5 +323,6 @@ const tacit_protocol tacit_protocol_cd = {
     .load = load,
     .end = end,
     .model = model,
+    .expect = expect,
     .coupling = coupling,
 };

@@ -18,7 +18,7 @@ struct tacit_trace {
 tacit_trace *tacit_trace_create(void)
 {
     tacit_trace *t = calloc(1, sizeof *t);
-    if (t && !(t->pool = tacit_pool_create())) {
+    if (t && !(t->pool = tacit_pool_create(false))) {
         free(t);
         return NULL;
     }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
+
 #define WANTED 1024  /* ticks a bucket holds on average: a window of the simulator */
 #define RING_TIME 16 /* time the ring spans: nearly all gaps are shorter */
 #define NONE UINT32_MAX
@@ -110,7 +112,7 @@ sim_clock *sim_clock_create(uint32_t agents, const tacit_random *random)
     while (c->width * agents > WANTED)
         c->width /= 2;
     c->buckets = (uint64_t)(RING_TIME / c->width);
-    c->agent = calloc(agents, sizeof *c->agent);
+    c->agent = tacit_pages_alloc(agents, sizeof *c->agent);
     c->head = malloc(c->buckets * sizeof *c->head);
     if (!c->agent || !c->head || !reserve(c, 2048)) {
         sim_clock_free(c);
@@ -125,7 +127,7 @@ void sim_clock_free(sim_clock *c)
 {
     if (!c)
         return;
-    free(c->agent);
+    tacit_pages_free(c->agent, c->agents, sizeof *c->agent);
     free(c->head);
     free(c->ticks);
     free(c->sorted);

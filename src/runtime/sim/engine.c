@@ -98,24 +98,81 @@ static void wake(sim_worker *w, const sim_tick *tick)
     sim_handle(w, tick->agent, tick->time, &event);
 }
 
-/* Memory is slow and the future is known: while `agent` computes, the caches can fetch the
- * states it will write to and the first records of the agent after it. */
-static void look_ahead(sim_worker *w, uint32_t agent, uint32_t next)
+/*
+ * Memory is slow and the future is known. Between two ticks of one agent the records of all
+ * others pass through the caches, so that whatever belongs to an agent is always cold; each
+ * fetch would stall the tick for longer than its arithmetic takes. So it is asked for some
+ * ticks before, a step of indirection at a time:
+ *
+ *     three ticks ahead   the tables that say where things are
+ *     two ahead           state, ledger, the row of the graph
+ *     one ahead           what the protocol expects to read, and the states of neighbours
+ *     now                 the first records of the next agent (fetched by model/gradient.c)
+ */
+/* gcc takes a function that only prefetches for one without effects and drops the call; what
+ * is inlined stays. */
+#define FETCHES static inline __attribute__((always_inline)) void
+
+FETCHES fetch_tables(const sim *s, uint32_t agent)
+{
+    const tacit_graph *g = s->world.graph;
+    __builtin_prefetch(&s->state_at[agent]);
+    __builtin_prefetch(&s->agent[agent]);
+    __builtin_prefetch(&s->ledger[agent]);
+    __builtin_prefetch(&g->row[agent]);
+    __builtin_prefetch(&g->degree[agent]);
+    if (s->world.data)
+        __builtin_prefetch(tacit_dataset_shard(s->world.data, agent, TACIT_TRAIN));
+}
+
+FETCHES fetch_lines(const void *from, size_t bytes)
+{
+    for (const char *line = from, *end = line + bytes; line < end; line += 64)
+        __builtin_prefetch(line);
+}
+
+FETCHES fetch_own(const sim *s, uint32_t agent)
+{
+    const tacit_graph *g = s->world.graph;
+    uint64_t from = g->row[agent], degree = g->row[agent + 1] - from;
+    fetch_lines(sim_state(s, agent), s->state_at[agent + 1] - s->state_at[agent]);
+    fetch_lines(s->ledger[agent].entries, s->ledger[agent].count * sizeof(tacit_ledger_entry));
+    fetch_lines(g->neighbour + from, degree * sizeof *g->neighbour);
+    fetch_lines(g->weight + from, degree * sizeof *g->weight);
+    fetch_lines(g->mirror + from, degree * sizeof *g->mirror);
+}
+
+FETCHES fetch_others(const sim *s, uint32_t agent)
+{
+    const tacit_graph *g = s->world.graph;
+    const tacit_protocol *p = s->world.protocol;
+    uint64_t from = g->row[agent], end = g->row[agent + 1];
+    if (p->expect)
+        p->expect(s->shared, sim_state(s, agent), (uint32_t)(end - from));
+    for (uint64_t e = from; s->direct && e < end; e++) {
+        const char *state = sim_state(s, g->neighbour[e]);
+        __builtin_prefetch(state);
+        __builtin_prefetch(state + 64);
+    }
+}
+
+/* `next` are the three agents that tick after this one. */
+FETCHES look_ahead(sim_worker *w, const uint32_t next[3])
 {
     const sim *s = w->sim;
-    const tacit_graph *g = s->world.graph;
-    if (s->direct)
-        for (uint64_t e = g->row[agent]; e < g->row[agent + 1]; e++) {
-            const char *state = sim_state(s, g->neighbour[e]);
-            __builtin_prefetch(state);
-            __builtin_prefetch(state + 64);
-        }
+    fetch_tables(s, next[2]);
+    fetch_own(s, next[1]);
+    fetch_others(s, next[0]);
+    tacit_scratch_set_next_rows(w->scratch, NULL);
+    if (!s->world.data)
+        return;
+    const tacit_shard *shard = tacit_dataset_shard(s->world.data, next[0], TACIT_TRAIN);
     tacit_batch batch;
     size_t cursor = 0;
-    bool rows =
-        s->world.data &&
-        tacit_shard_next(tacit_dataset_shard(s->world.data, next, TACIT_TRAIN), &cursor, &batch);
-    tacit_scratch_set_next_rows(w->scratch, rows ? batch.x : NULL);
+    if (tacit_shard_next(shard, &cursor, &batch)) {
+        tacit_scratch_set_next_rows(w->scratch, batch.x);
+        fetch_lines(batch.y, batch.rows * tacit_scalar_size(tacit_shard_scalar(shard)));
+    }
 }
 
 /* ---- merged ---- */
@@ -129,7 +186,10 @@ static tacit_status merge(sim *s, const sim_tick *tick, size_t count, double end
     while (status == TACIT_OK) {
         double queued = sim_queue_next(&s->queue);
         if (k < count && tick[k].time < queued) {
-            look_ahead(w, tick[k].agent, tick[k + 1 < count ? k + 1 : k].agent);
+            uint32_t next[3];
+            for (size_t d = 0; d < 3; d++)
+                next[d] = tick[k + 1 + d < count ? k + 1 + d : count - 1].agent;
+            look_ahead(w, next);
             wake(w, &tick[k++]);
         } else if (queued < end) {
             sim_event event = sim_queue_pop(&s->queue);
@@ -224,7 +284,12 @@ static void run_level(void *ctx, uint32_t worker, size_t begin, size_t end)
     sim_worker *w = &job->s->worker[worker];
     for (size_t k = begin; k < end; k++) {
         const sim_tick *tick = &job->tick[job->order[k]];
-        look_ahead(w, tick->agent, job->tick[job->order[k + 1 < job->count ? k + 1 : k]].agent);
+        uint32_t next[3];
+        for (size_t d = 0; d < 3; d++) {
+            size_t at = k + 1 + d < job->count ? k + 1 + d : job->count - 1;
+            next[d] = job->tick[job->order[at]].agent;
+        }
+        look_ahead(w, next);
         wake(w, tick);
     }
 }
@@ -257,7 +322,8 @@ static tacit_status run_ticks(sim *s, const sim_tick *tick, size_t count, tacit_
     sort_by_level(s, count, start, levels);
     for (uint32_t l = 0; l < levels; l++) {
         level_job job = {s, tick, s->order + start[l], start[l + 1] - start[l]};
-        tacit_threads_run(s->threads, job.count, 4, run_level, &job);
+        size_t grain = job.count / (4 * tacit_threads_count(s->threads));
+        tacit_threads_run(s->threads, job.count, grain > 4 ? grain : 4, run_level, &job);
     }
     free(start);
     return sim_collect(s, err);
@@ -328,7 +394,8 @@ static int by_receiver(const void *x, const void *y)
 /* group[k] is where the events of the k-th receiver begin in the sorted batch. */
 static bool group_batch(sim *s)
 {
-    qsort(s->batch, s->batch_count, sizeof *s->batch, by_receiver);
+    if (s->batch_count > 0)
+        qsort(s->batch, s->batch_count, sizeof *s->batch, by_receiver);
     s->group_count = 0;
     for (size_t k = 0; k < s->batch_count; k++) {
         if (k > 0 && s->batch[k].to == s->batch[k - 1].to)

@@ -126,7 +126,7 @@ static void load_ledger(sim *s, tacit_loader *loader, tacit_ledger *ledger)
         tacit_loader_refuse(loader, "a ledger is too long");
         return;
     }
-    ledger->capacity = (uint32_t)count;
+    ledger->capacity = (uint32_t)count & 0x7fffffff;
     for (uint64_t k = 0; k < count; k++) {
         if (!load_entry(s, loader, &ledger->entries[k])) {
             tacit_loader_refuse(loader, "a ledger entry makes no sense");

@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
+
 #define MAX_THREADS 1024
+#define LEDGER_ROOM 2 /* entries an agent has from the start: most never need more */
 
 static tacit_status check_world(const tacit_world *world, tacit_error *err)
 {
@@ -78,7 +81,7 @@ static tacit_status make_workers(sim *s, tacit_error *err)
         w->facts.self = TACIT_NOBODY;
         w->window_end = -INFINITY;
         w->env = (tacit_env){&sim_env_ops, w, 0};
-        w->pool = tacit_pool_create();
+        w->pool = tacit_pool_create(count == 1);
         w->scratch = tacit_scratch_create();
         if (!w->pool || !w->scratch)
             return tacit_out_of_memory(err);
@@ -91,18 +94,23 @@ static tacit_status make_agents(sim *s, tacit_error *err)
     const tacit_protocol *p = s->world.protocol;
     const tacit_graph *g = s->world.graph;
     size_t n = s->agents;
-    s->agent = calloc(n, sizeof *s->agent);
-    s->ledger = calloc(n, sizeof *s->ledger);
-    s->state_at = calloc(n + 1, sizeof *s->state_at);
+    s->agent = tacit_pages_alloc(n, sizeof *s->agent);
+    s->ledger = tacit_pages_alloc(n, sizeof *s->ledger);
+    s->entries = tacit_pages_alloc(n, LEDGER_ROOM * sizeof *s->entries);
+    s->state_at = tacit_pages_alloc(n + 1, sizeof *s->state_at);
     if (p->flags & TACIT_CHATTY)
-        s->request = calloc(n, sizeof(sim_request *));
-    if (!s->agent || !s->ledger || !s->state_at || (p->flags & TACIT_CHATTY && !s->request))
+        s->request = tacit_pages_alloc(n, sizeof(sim_request *));
+    if (!s->agent || !s->ledger || !s->entries || !s->state_at ||
+        (p->flags & TACIT_CHATTY && !s->request))
         return tacit_out_of_memory(err);
     for (uint32_t k = 0; k < n; k++) {
         size_t size = p->agent_size(s->shared, (uint32_t)(g->row[k + 1] - g->row[k]));
-        s->state_at[k + 1] = s->state_at[k] + ((size + 15) & ~(size_t)15);
+        size_t unit = size > 64 ? 64 : 16; /* a state never straddles more lines than it must */
+        s->state_at[k + 1] = s->state_at[k] + ((size + unit - 1) & ~(unit - 1));
     }
-    s->state = calloc(1, s->state_at[n] ? s->state_at[n] : 1);
+    for (uint32_t k = 0; k < n; k++)
+        tacit_ledger_lend(&s->ledger[k], s->entries + (size_t)k * LEDGER_ROOM, LEDGER_ROOM);
+    s->state = tacit_pages_alloc(s->state_at[n], 1);
     return s->state ? TACIT_OK : tacit_out_of_memory(err);
 }
 
@@ -162,11 +170,14 @@ static void sim_destroy(tacit_runtime *rt)
     free(s->queue.heap);
     sim_engine_clear(s);
     free(s->shared);
-    free(s->state);
-    free(s->state_at);
-    free(s->agent);
-    free(s->ledger);
-    free(s->request);
+    size_t n = s->agents;
+    if (s->state)
+        tacit_pages_free(s->state, s->state_at[n], 1);
+    tacit_pages_free(s->state_at, n + 1, sizeof *s->state_at);
+    tacit_pages_free(s->agent, n, sizeof *s->agent);
+    tacit_pages_free(s->ledger, n, sizeof *s->ledger);
+    tacit_pages_free(s->entries, n, LEDGER_ROOM * sizeof *s->entries);
+    tacit_pages_free(s->request, n, sizeof(sim_request *));
     tacit_random_clear(&s->random);
     free(s);
 }

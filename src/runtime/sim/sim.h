@@ -88,7 +88,8 @@ struct sim {
     uint64_t *state_at; /* agents + 1 offsets */
     sim_agent *agent;
     tacit_ledger *ledger;
-    sim_request **request; /* NULL unless the protocol is chatty */
+    tacit_ledger_entry *entries; /* what ledgers start with */
+    sim_request **request;       /* NULL unless the protocol is chatty */
     tacit_secret *oracle;
     tacit_threads *threads;
     sim_worker *worker; /* one a thread */

@@ -141,7 +141,7 @@ static tacit_status dispatch(sim_worker *w, parcel *p, uint32_t to, uint32_t slo
     w->traffic.bytes += p->payload ? p->payload->shape->bytes : 0;
     bool gone = lost(w, &p->loss); /* drawn in any case, so that draws stay aligned */
     double delay = travel_time(&s->world.network, &p->latency);
-    if (gone || (s->direct && !s->starting && !sim_online(s, to))) {
+    if (gone || (s->direct && s->churn && !s->starting && !sim_online(s, to))) {
         w->traffic.lost++;
         return TACIT_OK;
     }

@@ -65,6 +65,8 @@ function(tacit_kernel_flags sources)
   set(math ${CMAKE_SOURCE_DIR}/src/math)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     add_compile_definitions(TACIT_HAVE_X86_KERNELS)
+    # Wide vectors never cross a function that is not inlined: no ABI is at stake.
+    set_source_files_properties(${math}/kernels_base.c PROPERTIES COMPILE_OPTIONS "-Wno-psabi")
     set_source_files_properties(${math}/kernels_avx2.c PROPERTIES
       COMPILE_OPTIONS "-mavx2;-mfma;-ffp-contract=fast")
     set_source_files_properties(${math}/kernels_avx512.c PROPERTIES COMPILE_OPTIONS

@@ -6,11 +6,6 @@
 #include "math/kernels.h"
 #include "math/kernels_tables.h"
 
-/* Wide vectors are returned only by functions that are inlined: no ABI is involved. */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wpsabi"
-#endif
-
 /* How far ahead rows are asked for. Measured on 25 GB/s a core with random agents of 22 kB:
  * 6 kB 20 GB/s, 3 kB 15, 13 kB 17; a mere sum over the same random agents reaches 20. */
 #define AHEAD ((size_t)6400)

@@ -176,7 +176,7 @@ static double stream_bandwidth(const stage *st, uint32_t threads, void *(*read)(
 {
     const tacit_shard *all = tacit_dataset_pooled(st->source.data, TACIT_TRAIN);
     tacit_batch first;
-    size_t cursor = 0, total = 0;
+    size_t cursor = 0, sum_bytes = 0;
     tacit_shard_next(all, &cursor, &first);
     size_t part = tacit_shard_rows(all) * FEATURES * 4 / threads;
     stream s[16];
@@ -194,10 +194,10 @@ static double stream_bandwidth(const stage *st, uint32_t threads, void *(*read)(
             pthread_join(thread[k], NULL);
         for (uint32_t k = 0; k < threads; k++) {
             sink += s[k].sum;
-            total += s[k].bytes;
+            sum_bytes += s[k].bytes;
         }
     }
-    return (double)total / (bench_seconds() - start);
+    return (double)sum_bytes / (bench_seconds() - start);
 }
 
 static int compare(const void *x, const void *y)

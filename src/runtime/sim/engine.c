@@ -20,6 +20,8 @@
 #include "runtime/sim/sim.h"
 
 #define EVENTS_BETWEEN_STOPS 4096
+#define FETCHED 6400     /* bytes of the next agent's records that the gradient asks for */
+#define FETCH_MOST 16000 /* ... and that are asked for while its neighbours are told */
 
 /* ---- what workers produced ---- */
 
@@ -171,6 +173,10 @@ FETCHES look_ahead(sim_worker *w, const uint32_t next[3])
     size_t cursor = 0;
     if (tacit_shard_next(shard, &cursor, &batch)) {
         tacit_scratch_set_next_rows(w->scratch, batch.x);
+        size_t bytes =
+            batch.rows * tacit_shard_features(shard) * tacit_scalar_size(tacit_shard_scalar(shard));
+        w->fetch = (const char *)batch.x + (bytes < FETCHED ? bytes : FETCHED);
+        w->fetch_end = (const char *)batch.x + (bytes < FETCH_MOST ? bytes : FETCH_MOST);
         fetch_lines(batch.y, batch.rows * tacit_scalar_size(tacit_shard_scalar(shard)));
     }
 }

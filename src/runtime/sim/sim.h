@@ -56,6 +56,8 @@ typedef struct sim_worker {
     tacit_facts facts;
     tacit_env env;
     tacit_traced traced;
+    /* records of the next agent that are still to be asked for, a few at every event */
+    const char *fetch, *fetch_end;
     /* what it produced */
     sim_event *out; /* for the queue, at the end of the window */
     size_t out_count, out_capacity;

@@ -101,9 +101,9 @@ tacit_status tacit_ledger_reserve(tacit_ledger *ledger, const tacit_budget *budg
     double after = tacit_ledger_epsilon(ledger, budget) + release_epsilon(cost);
     if (after > budget->epsilon)
         return tacit_fail(err, TACIT_EBUDGET,
-                          "releasing \"%s\" with mechanism \"%s\" would cost more than the budget "
-                          "epsilon = %g leaves; raise \"privacy.epsilon\" or choose a mechanism "
-                          "with noise",
+                          "releasing \"%s\" with mechanism \"%s\" has no finite epsilon, but the "
+                          "budget is epsilon = %g; set \"privacy.epsilon: inf\" to release bare "
+                          "values all the same",
                           cost->what, tacit_mechanism_name(cost->mechanism), budget->epsilon);
     tacit_status status = append(ledger, cost, now, err);
     if (status == TACIT_OK)

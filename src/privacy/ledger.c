@@ -33,7 +33,7 @@ void tacit_ledger_clear(tacit_ledger *ledger)
 void tacit_ledger_lend(tacit_ledger *ledger, tacit_ledger_entry *room, uint32_t capacity)
 {
     tacit_ledger_clear(ledger);
-    *ledger = (tacit_ledger){.entries = room, .capacity = capacity, .lent = 1};
+    *ledger = (tacit_ledger){.entries = room, .capacity = capacity & 0x7fffffff, .lent = 1};
 }
 
 /* Room for twice as many entries, in memory of its own. */

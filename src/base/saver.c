@@ -16,6 +16,9 @@
 #define CHECKSUM 32
 static const char magic[8] = {'T', 'A', 'C', 'I', 'T', 'C', 'K', '1'};
 
+/* What a vector is; how its references are counted is the loading pool's business. */
+#define KEPT_FLAGS ((uint32_t)(TACIT_VECTOR_SECRET | TACIT_VECTOR_FROZEN))
+
 enum tag { TAG_U64 = 1, TAG_F64, TAG_BYTES, TAG_NULL, TAG_VECTOR, TAG_AGAIN };
 
 typedef struct seen {
@@ -149,7 +152,7 @@ void tacit_save_vector(tacit_saver *s, const tacit_vector *v)
     }
     *entry = (seen){v, s->vectors++};
     put_word(s, TAG_VECTOR, v->shape->bytes);
-    put_word(s, TAG_U64, v->flags);
+    put_word(s, TAG_U64, v->flags & KEPT_FLAGS);
     put(s, v->data, v->shape->bytes);
 }
 
@@ -338,7 +341,7 @@ tacit_vector *tacit_load_vector(tacit_loader *l, const tacit_shape *shape)
         tacit_loader_refuse(l, "a vector has another shape");
         return NULL;
     }
-    tacit_vector *v = tacit_pool_vector_raw(l->pool, shape, (uint32_t)flags);
+    tacit_vector *v = tacit_pool_vector_raw(l->pool, shape, (uint32_t)flags & KEPT_FLAGS);
     if (!v) {
         tacit_loader_refuse(l, "out of memory");
         return NULL;

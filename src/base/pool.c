@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/pages.h"
 
 #define SIZES 16 /* distinct vector sizes in one run */
@@ -77,14 +78,11 @@ static size_class *class_of(tacit_pool *pool, size_t stride)
 /* Slabs double up to a limit, so that small runs stay small and large ones stay few. */
 static bool grow(tacit_pool *pool, size_class *c)
 {
-    if (pool->slab_count == pool->slab_capacity) {
-        size_t capacity = pool->slab_capacity ? pool->slab_capacity * 2 : 16;
-        slab *slabs = realloc(pool->slabs, capacity * sizeof *slabs);
-        if (!slabs)
-            return false;
-        pool->slabs = slabs;
-        pool->slab_capacity = capacity;
-    }
+    slab *slabs =
+        tacit_array_grow(pool->slabs, &pool->slab_capacity, pool->slab_count + 1, sizeof *slabs);
+    if (!slabs)
+        return false;
+    pool->slabs = slabs;
     size_t bytes = c->slab_bytes;
     if (bytes < LARGEST_SLAB)
         c->slab_bytes *= 2;

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define HEADER 16
 #define CHECKSUM 32
 static const char magic[8] = {'T', 'A', 'C', 'I', 'T', 'C', 'K', '1'};
@@ -68,18 +70,12 @@ static void put(tacit_saver *s, const void *from, size_t n)
 {
     if (s->failed)
         return;
-    if (n > s->capacity - s->len) {
-        size_t capacity = s->capacity;
-        while (capacity - s->len < n)
-            capacity *= 2;
-        uint8_t *bytes = realloc(s->bytes, capacity);
-        if (!bytes) {
-            s->failed = true;
-            return;
-        }
-        s->bytes = bytes;
-        s->capacity = capacity;
+    uint8_t *bytes = tacit_array_grow(s->bytes, &s->capacity, s->len + n, 1);
+    if (!bytes) {
+        s->failed = true;
+        return;
     }
+    s->bytes = bytes;
     memcpy(s->bytes + s->len, from, n);
     s->len += n;
 }
@@ -303,16 +299,13 @@ void tacit_load_bytes(tacit_loader *l, void *out, size_t len)
 
 static tacit_vector *remember(tacit_loader *l, tacit_vector *v)
 {
-    if (l->count == l->capacity) {
-        size_t capacity = l->capacity ? l->capacity * 2 : 1024;
-        tacit_vector **vectors = realloc(l->vectors, capacity * sizeof(tacit_vector *));
-        if (!vectors) {
-            tacit_loader_refuse(l, "out of memory");
-            return NULL;
-        }
-        l->vectors = vectors;
-        l->capacity = capacity;
+    tacit_vector **vectors =
+        tacit_array_grow(l->vectors, &l->capacity, l->count + 1, sizeof(tacit_vector *));
+    if (!vectors) {
+        tacit_loader_refuse(l, "out of memory");
+        return NULL;
     }
+    l->vectors = vectors;
     l->vectors[l->count++] = v;
     return v;
 }

@@ -9,7 +9,6 @@
  * knows): the hardware prefetcher stops at page borders and cannot guess who that will be.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/scratch.h"
 #include "math/kernels.h"
@@ -84,23 +83,19 @@ tacit_status tacit_model_gradient(const tacit_model *model, tacit_permit *permit
                                   const tacit_shard *shard, const tacit_public *at, tacit_clip clip,
                                   tacit_scratch *scratch, tacit_bounded **out, tacit_error *err)
 {
-    tacit_bounded *bounded = tacit_scratch_alloc(scratch, sizeof *bounded);
-    tacit_vector *g = tacit_scratch_vector(scratch, &model->shape, TACIT_VECTOR_SECRET);
-    if (!bounded || !g)
-        return tacit_out_of_memory(err);
     size_t records = tacit_shard_rows(shard);
     double sensitivity = records ? 2 * clip.radius / (double)records : 0;
-    tacit_status status = tacit_bounded_init(bounded, permit, g, clip.norm, sensitivity, err);
+    tacit_status status =
+        tacit_bounded_create(out, permit, clip.norm, sensitivity, &model->shape, scratch, err);
     if (status != TACIT_OK)
         return status;
-    memset(g->data, 0, model->shape.bytes);
+    unsigned char *g = (*out)->value->data;
     tacit_batch batch;
     for (size_t cursor = 0; tacit_shard_next(shard, &cursor, &batch);)
         add_batch(model, &batch, tacit_vector_segment(tacit_vector_of_public(at), 0), clip,
-                  tacit_scratch_next_rows(scratch), g->data);
+                  tacit_scratch_next_rows(scratch), g);
     if (records)
         tacit_kernels_for(model->shape.segment[0].scalar)
-            ->scale(model->features, 1 / (double)records, g->data);
-    *out = bounded;
+            ->scale(model->features, 1 / (double)records, g);
     return TACIT_OK;
 }

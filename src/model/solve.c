@@ -141,15 +141,10 @@ tacit_status tacit_model_local(const tacit_model *model, tacit_permit *permit,
                                const tacit_shard *shard, tacit_scratch *scratch,
                                tacit_bounded **out, tacit_error *err)
 {
-    tacit_bounded *bounded = tacit_scratch_alloc(scratch, sizeof *bounded);
-    tacit_vector *v = tacit_scratch_vector(scratch, &model->shape, TACIT_VECTOR_SECRET);
-    if (!bounded || !v)
-        return tacit_out_of_memory(err);
-    tacit_status status = tacit_bounded_init(bounded, permit, v, TACIT_L2, INFINITY, err);
+    tacit_status status =
+        tacit_bounded_create(out, permit, TACIT_L2, INFINITY, &model->shape, scratch, err);
     if (status == TACIT_OK)
-        status = tacit_model_solve(model, shard, tacit_vector_secret(v), err);
-    if (status == TACIT_OK)
-        *out = bounded;
+        status = tacit_model_solve(model, shard, tacit_vector_secret((*out)->value), err);
     return status;
 }
 
@@ -201,21 +196,15 @@ tacit_status tacit_model_smoothness(const tacit_model *model, tacit_permit *perm
                                     const tacit_shard *shard, tacit_scratch *scratch,
                                     tacit_bounded **out, tacit_error *err)
 {
-    tacit_bounded *bounded = tacit_scratch_alloc(scratch, sizeof *bounded);
-    tacit_vector *v = tacit_scratch_vector(scratch, &model->scalar_shape, TACIT_VECTOR_SECRET);
-    if (!bounded || !v)
-        return tacit_out_of_memory(err);
-    tacit_status status = tacit_bounded_init(bounded, permit, v, TACIT_L2, INFINITY, err);
-    if (status != TACIT_OK)
-        return status;
+    tacit_status status =
+        tacit_bounded_create(out, permit, TACIT_L2, INFINITY, &model->scalar_shape, scratch, err);
     size_t m = tacit_shard_rows(shard);
     double value = 0;
-    if (m > 0)
+    if (status == TACIT_OK && m > 0)
         status = largest_eigenvalue(shard, &value, err);
     if (status != TACIT_OK)
         return status;
     double factor = model->loss == TACIT_LOGISTIC ? 0.25 : 2;
-    tacit_vector_set(v, 0, 0, m ? factor * value / (double)m : 0);
-    *out = bounded;
+    tacit_vector_set((*out)->value, 0, 0, m ? factor * value / (double)m : 0);
     return TACIT_OK;
 }

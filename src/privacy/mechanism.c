@@ -3,18 +3,25 @@
  * From bounded to public. Each mechanism will be one case here; `none` adds nothing, which
  * is why the ledger has already written down epsilon = infinity for it.
  */
-#include <math.h>
+#include <string.h>
 
 #include "privacy/release.h"
 
-tacit_status tacit_bounded_init(tacit_bounded *bounded, tacit_permit *permit, tacit_vector *value,
-                                tacit_norm norm, double sensitivity, tacit_error *err)
+tacit_status tacit_bounded_create(tacit_bounded **out, tacit_permit *permit, tacit_norm norm,
+                                  double sensitivity, const tacit_shape *shape,
+                                  tacit_scratch *scratch, tacit_error *err)
 {
     if (permit->state != TACIT_PERMIT_RESERVED)
         return tacit_fail(err, TACIT_EUSAGE, "a permit is good for one release, \"%s\" was used",
                           permit->cost.what);
+    tacit_bounded *bounded = tacit_scratch_alloc(scratch, sizeof *bounded);
+    tacit_vector *value = tacit_scratch_vector(scratch, shape, TACIT_VECTOR_SECRET);
+    if (!bounded || !value)
+        return tacit_out_of_memory(err);
+    memset(value->data, 0, shape->bytes);
     permit->state = TACIT_PERMIT_TOUCHED;
     *bounded = (tacit_bounded){value, permit, norm, sensitivity};
+    *out = bounded;
     return TACIT_OK;
 }
 

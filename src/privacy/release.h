@@ -5,7 +5,7 @@
  * Inside of permits and bounded values, for the kernels that make them (src/model) and the
  * runtimes that hand them out. Protocols see only the opaque types of privacy.h.
  */
-#include "base/vector_internal.h"
+#include "base/scratch.h"
 #include "tacit/privacy.h"
 
 typedef enum tacit_permit_state {
@@ -27,8 +27,9 @@ struct tacit_bounded {
 };
 
 /* The one door from data to a bounded value: marks the permit as touched, and refuses one
- * that was used before. */
-tacit_status tacit_bounded_init(tacit_bounded *bounded, tacit_permit *permit, tacit_vector *value,
-                                tacit_norm norm, double sensitivity, tacit_error *err);
+ * that was used before. The value, in scratch memory, is zero and for the caller to fill. */
+tacit_status tacit_bounded_create(tacit_bounded **out, tacit_permit *permit, tacit_norm norm,
+                                  double sensitivity, const tacit_shape *shape,
+                                  tacit_scratch *scratch, tacit_error *err);
 
 #endif

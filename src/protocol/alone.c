@@ -3,15 +3,14 @@
  * alone: each agent minimises its own L_i exactly (paper 000 eq. 1) and never speaks. The
  * baseline that is perfectly private and that collaboration has to beat.
  */
-#include "protocol/confidence.h"
-#include "tacit/protocol.h"
+#include "protocol/personal.h"
 
 typedef struct alone_shared {
     const tacit_shape *shape;
 } alone_shared;
 
 typedef struct alone_agent {
-    tacit_secret *theta;
+    const tacit_secret *theta;
 } alone_agent;
 
 static tacit_status setup(void *shared, const void *options, const tacit_setup *setup,
@@ -34,7 +33,7 @@ static tacit_status on(tacit_env *env, const void *shared, void *state, const ta
 {
     (void)shared;
     alone_agent *self = state;
-    return event->type == TACIT_START ? tacit_learn_alone(env, &self->theta) : TACIT_OK;
+    return event->type == TACIT_START ? personal_learn_alone(env, &self->theta) : TACIT_OK;
 }
 
 static void save(const void *shared, const void *state, uint32_t neighbours, tacit_saver *saver)

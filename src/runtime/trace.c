@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/pool.h"
 #include "privacy/release.h"
 #include "tacit/runtime.h"
@@ -46,14 +47,10 @@ size_t tacit_trace_rows(const tacit_trace *t, const tacit_trace_row **rows)
 
 static void add(tacit_trace *t, const tacit_env *inner, tacit_trace_row row)
 {
-    if (t->count == t->capacity) {
-        size_t capacity = t->capacity ? t->capacity * 2 : 1024;
-        tacit_trace_row *rows = realloc(t->rows, capacity * sizeof *rows);
-        if (!rows)
-            return;
-        t->rows = rows;
-        t->capacity = capacity;
-    }
+    tacit_trace_row *rows = tacit_array_grow(t->rows, &t->capacity, t->count + 1, sizeof *rows);
+    if (!rows)
+        return;
+    t->rows = rows;
     const tacit_facts *facts = tacit_facts_of(inner);
     row.time = facts->now;
     row.agent = facts->self;

@@ -108,16 +108,15 @@ static void test_untouched_permit_comes_back(void **state)
 
 /* A value made under `permit`, with memory of its own. */
 typedef struct making {
-    tacit_pool *pool;
+    tacit_scratch *scratch;
     tacit_shape shape;
-    tacit_vector *value;
-    tacit_bounded bounded;
+    tacit_bounded *bounded;
 } making;
 
 static making make(void)
 {
     static const tacit_segment segment = {"value", TACIT_F64, 4};
-    making m = {.pool = tacit_pool_create(false)};
+    making m = {.scratch = tacit_scratch_create()};
     tacit_error err = {0};
     check_ok(tacit_shape_init(&m.shape, &segment, 1, &err), &err);
     return m;
@@ -126,9 +125,10 @@ static making make(void)
 static void touch(making *m, tacit_permit *permit)
 {
     tacit_error err = {0};
-    m->value = tacit_pool_vector(m->pool, &m->shape, TACIT_VECTOR_SECRET);
-    tacit_vector_set(m->value, 0, 1, 0.5);
-    check_ok(tacit_bounded_init(&m->bounded, permit, m->value, TACIT_L2, INFINITY, &err), &err);
+    check_ok(
+        tacit_bounded_create(&m->bounded, permit, TACIT_L2, INFINITY, &m->shape, m->scratch, &err),
+        &err);
+    tacit_vector_set(m->bounded->value, 0, 1, 0.5);
 }
 
 static void test_touched_permit_stays_charged(void **state)
@@ -142,11 +142,11 @@ static void test_touched_permit_stays_charged(void **state)
     touch(&m, &permit);
     check_fails(tacit_ledger_give_back(&ledger, &permit, &err), TACIT_EUSAGE, &err, "touched");
     assert_int_equal(tacit_ledger_releases(&ledger), 1);
-    tacit_bounded more; /* nor can it be used for a second value */
-    check_fails(tacit_bounded_init(&more, &permit, m.value, TACIT_L2, 1, &err), TACIT_EUSAGE, &err,
-                "one release");
+    tacit_bounded *more; /* nor can it be used for a second value */
+    check_fails(tacit_bounded_create(&more, &permit, TACIT_L2, 1, &m.shape, m.scratch, &err),
+                TACIT_EUSAGE, &err, "one release");
     tacit_ledger_clear(&ledger);
-    tacit_pool_free(m.pool);
+    tacit_scratch_free(m.scratch);
 }
 
 static void test_permit_is_good_for_one_release(void **state)
@@ -161,18 +161,18 @@ static void test_permit_is_good_for_one_release(void **state)
     tacit_bounded none = {0};
     assert_int_equal(tacit_mechanism_apply(&permit, &none, &out, &err), TACIT_EUSAGE);
     touch(&m, &permit);
-    check_ok(tacit_mechanism_apply(&permit, &m.bounded, &out, &err), &err);
+    check_ok(tacit_mechanism_apply(&permit, m.bounded, &out, &err), &err);
     assert_true(tacit_public_get(out, 0, 1) == 0.5); /* `none` adds nothing */
     assert_false(tacit_vector_of_public(out)->flags & TACIT_VECTOR_SECRET);
-    assert_null(m.bounded.value);
+    assert_null(m.bounded->value);
     tacit_public *second = NULL;
-    check_fails(tacit_mechanism_apply(&permit, &m.bounded, &second, &err), TACIT_EUSAGE, &err,
+    check_fails(tacit_mechanism_apply(&permit, m.bounded, &second, &err), TACIT_EUSAGE, &err,
                 "\"gradient\"");
     assert_null(second);
     assert_int_equal(tacit_ledger_give_back(&ledger, &permit, &err), TACIT_EUSAGE);
     assert_int_equal(tacit_ledger_releases(&ledger), 1);
     tacit_ledger_clear(&ledger);
-    tacit_pool_free(m.pool);
+    tacit_scratch_free(m.scratch);
 }
 
 static void test_value_of_another_permit_is_refused(void **state)
@@ -187,14 +187,14 @@ static void test_value_of_another_permit_is_refused(void **state)
     reserve(&ledger, &gradient_cost, 0, &other);
     touch(&a, &mine);
     touch(&b, &other);
-    check_fails(tacit_mechanism_apply(&mine, &b.bounded, &out, &err), TACIT_EUSAGE, &err,
+    check_fails(tacit_mechanism_apply(&mine, b.bounded, &out, &err), TACIT_EUSAGE, &err,
                 "this permit");
     assert_null(out);
-    assert_true(b.value->flags & TACIT_VECTOR_SECRET);
-    check_ok(tacit_mechanism_apply(&mine, &a.bounded, &out, &err), &err);
+    assert_true(b.bounded->value->flags & TACIT_VECTOR_SECRET);
+    check_ok(tacit_mechanism_apply(&mine, a.bounded, &out, &err), &err);
     tacit_ledger_clear(&ledger);
-    tacit_pool_free(a.pool);
-    tacit_pool_free(b.pool);
+    tacit_scratch_free(a.scratch);
+    tacit_scratch_free(b.scratch);
 }
 
 /* ---- clipped gradients ---- */

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "runtime/sim/sim.h"
 
 #define EVENTS_BETWEEN_STOPS 4096
@@ -357,14 +358,11 @@ static tacit_status run_levels(sim *s, double *end, tacit_error *err)
 
 static bool batch_add(sim *s, const sim_event *event)
 {
-    if (s->batch_count == s->batch_capacity) {
-        size_t capacity = s->batch_capacity ? s->batch_capacity * 2 : 1024;
-        sim_event *batch = realloc(s->batch, capacity * sizeof *batch);
-        if (!batch)
-            return false;
-        s->batch = batch;
-        s->batch_capacity = capacity;
-    }
+    sim_event *batch =
+        tacit_array_grow(s->batch, &s->batch_capacity, s->batch_count + 1, sizeof *batch);
+    if (!batch)
+        return false;
+    s->batch = batch;
     s->batch[s->batch_count++] = *event;
     return true;
 }
@@ -406,14 +404,11 @@ static bool group_batch(sim *s)
     for (size_t k = 0; k < s->batch_count; k++) {
         if (k > 0 && s->batch[k].to == s->batch[k - 1].to)
             continue;
-        if (s->group_count + 2 > s->group_capacity) {
-            size_t capacity = s->group_capacity ? s->group_capacity * 2 : 1024;
-            size_t *group = realloc(s->group, capacity * sizeof *group);
-            if (!group)
-                return false;
-            s->group = group;
-            s->group_capacity = capacity;
-        }
+        size_t *group =
+            tacit_array_grow(s->group, &s->group_capacity, s->group_count + 2, sizeof *group);
+        if (!group)
+            return false;
+        s->group = group;
         s->group[s->group_count++] = k;
     }
     if (s->group_count > 0)

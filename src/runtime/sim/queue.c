@@ -2,7 +2,8 @@
 #include "runtime/sim/queue.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#include "base/array.h"
 
 #define WAYS 4 /* children a node: fewer cache misses than two */
 
@@ -19,14 +20,10 @@ bool sim_event_before(const sim_event *a, const sim_event *b)
 
 bool sim_queue_push(sim_queue *q, const sim_event *event)
 {
-    if (q->count == q->capacity) {
-        size_t capacity = q->capacity ? q->capacity * 2 : 256;
-        sim_event *heap = realloc(q->heap, capacity * sizeof *heap);
-        if (!heap)
-            return false;
-        q->heap = heap;
-        q->capacity = capacity;
-    }
+    sim_event *heap = tacit_array_grow(q->heap, &q->capacity, q->count + 1, sizeof *heap);
+    if (!heap)
+        return false;
+    q->heap = heap;
     size_t at = q->count++;
     while (at > 0) {
         size_t parent = (at - 1) / WAYS;

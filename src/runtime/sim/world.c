@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "privacy/release.h"
 #include "runtime/sim/sim.h"
 
@@ -100,14 +101,10 @@ tacit_status sim_post(sim_worker *w, const sim_event *event)
         if (sim_queue_push(&w->soon, event))
             return TACIT_OK;
     } else {
-        if (w->out_count == w->out_capacity) {
-            size_t capacity = w->out_capacity ? w->out_capacity * 2 : 256;
-            sim_event *out = realloc(w->out, capacity * sizeof *out);
-            if (!out)
-                return tacit_out_of_memory(&w->error);
-            w->out = out;
-            w->out_capacity = capacity;
-        }
+        sim_event *out = tacit_array_grow(w->out, &w->out_capacity, w->out_count + 1, sizeof *out);
+        if (!out)
+            return tacit_out_of_memory(&w->error);
+        w->out = out;
         w->out[w->out_count++] = *event;
         return TACIT_OK;
     }
@@ -394,14 +391,11 @@ static void env_metric(void *ctx, const char *name, double value, bool is_privat
     sim_worker *w = ctx;
     if (!w->sim->runtime.metric)
         return;
-    if (w->metric_count == w->metric_capacity) {
-        size_t capacity = w->metric_capacity ? w->metric_capacity * 2 : 64;
-        sim_metric *metric = realloc(w->metric, capacity * sizeof *metric);
-        if (!metric)
-            return; /* a lost metric is better than a lost run */
-        w->metric = metric;
-        w->metric_capacity = capacity;
-    }
+    sim_metric *metric =
+        tacit_array_grow(w->metric, &w->metric_capacity, w->metric_count + 1, sizeof *metric);
+    if (!metric)
+        return; /* a lost metric is better than a lost run */
+    w->metric = metric;
     w->metric[w->metric_count++] = (sim_metric){w->now, w->agent, is_private, name, value, 0};
 }
 

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "protocol/personal.h"
+
+tacit_status personal_setup(personal_shared *shared, double mu, double full,
+                            const tacit_setup *setup, tacit_error *err)
+{
+    shared->mu = mu;
+    shared->privacy = *setup->privacy;
+    shared->shape = tacit_model_shape(setup->model);
+    shared->full_confidence = full > 0 ? full : (double)setup->max_records;
+    if (shared->full_confidence > 0)
+        return TACIT_OK;
+    return tacit_fail(err, TACIT_EINPUT,
+                      "nobody knows the largest number of records here; set "
+                      "\"protocol.full-confidence\"");
+}
+
+double personal_confidence(const personal_shared *shared, size_t records)
+{
+    double c = (double)records / shared->full_confidence;
+    return c < 1 ? c : 1;
+}
+
+const tacit_shape *personal_payload(const void *shared, tacit_address at)
+{
+    const personal_shared *s = shared;
+    return at.channel == 0 && at.kind == PERSONAL_MODEL ? s->shape : NULL;
+}
+
+/* ---- state ---- */
+
+size_t personal_agent_size(const void *shared, uint32_t neighbours)
+{
+    (void)shared;
+    return sizeof(personal_agent) + neighbours * sizeof(const tacit_public *);
+}
+
+void personal_save(const void *shared, const void *state, uint32_t neighbours, tacit_saver *saver)
+{
+    (void)shared;
+    const personal_agent *self = state;
+    tacit_save_f64(saver, self->alpha);
+    tacit_save_public(saver, self->anchor);
+    tacit_save_public(saver, self->theta);
+    tacit_save_secret(saver, self->solitary);
+    tacit_view_save(self->view, neighbours, saver);
+}
+
+void personal_load(const void *shared, void *state, uint32_t neighbours, tacit_loader *loader)
+{
+    const tacit_shape *shape = ((const personal_shared *)shared)->shape;
+    personal_agent *self = state;
+    self->alpha = tacit_load_f64(loader);
+    self->anchor = tacit_load_public(loader, shape);
+    self->theta = tacit_load_public(loader, shape);
+    self->solitary = tacit_load_secret(loader, shape);
+    tacit_view_load(self->view, neighbours, loader, shape);
+}
+
+void personal_end(tacit_env *env, const void *shared, void *state)
+{
+    (void)shared;
+    personal_agent *self = state;
+    tacit_drop(env, self->anchor);
+    tacit_drop(env, self->theta);
+    tacit_drop(env, self->solitary);
+    tacit_view_end(env, self->view, tacit_facts_of(env)->neighbours);
+}
+
+const tacit_secret *personal_model(const void *shared, const void *state)
+{
+    (void)shared;
+    const personal_agent *self = state;
+    return self->solitary ? self->solitary : tacit_public_as_secret(self->theta);
+}
+
+void personal_expect(const void *shared, const void *state, uint32_t neighbours)
+{
+    (void)shared;
+    const personal_agent *self = state;
+    tacit_public_expect(self->theta);
+    for (uint32_t j = 0; j < neighbours; j++)
+        tacit_public_expect(self->view[j]);
+}
+
+/* ---- events ---- */
+
+tacit_status personal_on(tacit_env *env, const void *shared, void *state, const tacit_event *event,
+                         personal_step *start, personal_step *tick)
+{
+    personal_agent *self = state;
+    switch (event->type) {
+    case TACIT_START:
+        return tacit_facts_of(env)->neighbours > 0 ? start(env, shared, self)
+                                                   : personal_learn_alone(env, &self->solitary);
+    case TACIT_WAKE:
+        return self->theta ? tick(env, shared, self) : TACIT_OK;
+    case TACIT_MESSAGE:
+        if (event->slot != TACIT_NO_SLOT)
+            tacit_view_put(env, self->view, event->slot, event->payload);
+        return TACIT_OK;
+    case TACIT_PEER_UP: /* it may have missed our last words */
+        return self->theta ? tacit_send(env, event->from, PERSONAL_MODEL, self->theta) : TACIT_OK;
+    default:
+        return TACIT_OK;
+    }
+}
+
+tacit_status personal_say(tacit_env *env, const void *shared, personal_agent *self, size_t terms,
+                          const double *coef, const tacit_public *const *term)
+{
+    tacit_public *next = tacit_new_public(env, ((const personal_shared *)shared)->shape);
+    if (!next)
+        return tacit_out_of_memory(tacit_own_error(env));
+    tacit_public_combine(next, terms, coef, term);
+    tacit_drop(env, self->theta);
+    self->theta = next;
+    return tacit_broadcast(env, PERSONAL_MODEL, next);
+}
+
+/* ---- own data ---- */
+
+tacit_cost personal_cost(const personal_shared *shared, const char *what)
+{
+    return (tacit_cost){.mechanism = (tacit_mechanism)shared->privacy.mechanism,
+                        .norm = TACIT_L2,
+                        .unit = (tacit_unit)shared->privacy.unit,
+                        .adjacency = (tacit_adjacency)shared->privacy.adjacency,
+                        .what = what};
+}
+
+tacit_status personal_release(tacit_env *env, const personal_shared *shared, const char *what,
+                              personal_kernel *kernel, tacit_public **out)
+{
+    tacit_cost cost = personal_cost(shared, what);
+    tacit_permit *permit;
+    tacit_bounded *bounded;
+    tacit_status status = tacit_reserve(env, &cost, &permit);
+    if (status == TACIT_OK)
+        status = kernel(tacit_own_model(env), permit, tacit_own_data(env, TACIT_TRAIN),
+                        tacit_own_scratch(env), &bounded, tacit_own_error(env));
+    if (status == TACIT_OK)
+        status = tacit_release(env, permit, bounded, out);
+    return status;
+}
+
+tacit_status personal_publish_local(tacit_env *env, const personal_shared *shared,
+                                    tacit_public **out)
+{
+    tacit_public *released;
+    tacit_status status =
+        personal_release(env, shared, "local model", tacit_model_local, &released);
+    if (status != TACIT_OK)
+        return status;
+    if (!(*out = tacit_new_public(env, shared->shape)))
+        return tacit_out_of_memory(tacit_own_error(env));
+    tacit_public_copy(*out, released);
+    return TACIT_OK;
+}
+
+tacit_status personal_learn_alone(tacit_env *env, const tacit_secret **out)
+{
+    const tacit_model *model = tacit_own_model(env);
+    tacit_secret *theta = tacit_new_secret(env, tacit_model_shape(model));
+    if (!theta)
+        return tacit_out_of_memory(tacit_own_error(env));
+    *out = theta;
+    return tacit_model_solve(model, tacit_own_data(env, TACIT_TRAIN), theta, tacit_own_error(env));
+}

@@ -151,7 +151,8 @@ static void say_folder(const char *folder)
 {
     printf("  %-22s%s/\n", "folder", folder);
     printf("  %-22s", "holds");
-    cli_wrap("config.yaml, metrics.csv, summary.json, ledger.jsonl, models.npy", 24, 24);
+    cli_wrap("report.html, summary.json, metrics.csv, ledger.jsonl, models.npy, config.yaml", 24,
+             24);
     printf("  %-22s", "next");
     cli_wrap("change a key with --set (see \"tacit help run\") and compare", 24, 24);
 }
@@ -300,7 +301,8 @@ const cli_verb cli_run = {
     .summary = "simulate an experiment and write a run folder",
     .prose = "Reads the experiment, checks it, simulates it and writes a run folder: the "
              "configuration as run, metrics.csv (time,agent,name,value), summary.json, "
-             "ledger.jsonl and models.npy. The same configuration and seed give the same bytes "
+             "ledger.jsonl, models.npy and report.html, a page to look at. The same "
+             "configuration and seed give the same bytes "
              "for any number of threads. Ctrl-C ends cleanly with a checkpoint to resume from; "
              "a second Ctrl-C ends at once.",
     .flags = &section,

@@ -15,9 +15,9 @@
 #define MAX_READ ((size_t)1 << 40)
 
 /* Every name this module ever writes: what abandoning a run may remove. */
-static const char *const own_names[] = {"config.yaml",   "metrics.csv",  "metrics.csv.partial",
-                                        "summary.json",  "ledger.jsonl", "models.npy",
-                                        "checkpoint.bin"};
+static const char *const own_names[] = {"config.yaml",  "metrics.csv",   "metrics.csv.partial",
+                                        "summary.json", "ledger.jsonl",  "models.npy",
+                                        "report.html",  "checkpoint.bin"};
 #define OWN_NAMES (sizeof own_names / sizeof *own_names)
 
 /* ---- reading ---- */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define FINAL "metrics.csv"
-#define PARTIAL "metrics.csv.partial"
+#define PARTIAL TACIT_ROWS_PARTIAL
 #define MAX_WAITING ((uint64_t)1 << 32)
 
 static tacit_status prepare(tacit_rows *rows, const tacit_folder *folder, tacit_session *session,

@@ -15,6 +15,7 @@
 #include "experiment/session.h"
 
 #define TACIT_METRIC_NAME 48
+#define TACIT_ROWS_PARTIAL "metrics.csv.partial"
 
 typedef struct tacit_row {
     double time, value;

@@ -94,6 +94,19 @@ static tacit_status loop(tacit_run *r, tacit_error *err)
     }
 }
 
+static tacit_status stage_page(tacit_run *r, const tacit_measure *measure, bool complete,
+                               tacit_error *err)
+{
+    char *csv = NULL;
+    size_t len;
+    tacit_status status = tacit_folder_read(&r->folder, TACIT_ROWS_PARTIAL, &csv, &len, err);
+    if (!status)
+        status =
+            tacit_run_stage_text(r, "report.html", tacit_page_text(r, measure, csv, complete), err);
+    free(csv);
+    return status;
+}
+
 /* Everything the folder is for. */
 static tacit_status write_results(tacit_run *r, bool complete, tacit_error *err)
 {
@@ -112,13 +125,17 @@ static tacit_status write_results(tacit_run *r, bool complete, tacit_error *err)
     if (!status)
         status = tacit_run_stage_text(r, "summary.json",
                                       tacit_summary_text(r->session, &measure.now, complete), err);
+    if (!status)
+        status = stage_page(r, &measure, complete, err);
     tacit_measure_clear(&measure);
     /* All is on the disk; what follows needs no more room. */
     if (!status && !complete)
         status = tacit_run_publish(r, (const char *const[]){TACIT_CHECKPOINT, NULL}, err);
     if (!status)
-        status = tacit_run_publish(
-            r, (const char *const[]){"models.npy", "ledger.jsonl", "summary.json", NULL}, err);
+        status = tacit_run_publish(r,
+                                   (const char *const[]){"models.npy", "ledger.jsonl",
+                                                         "summary.json", "report.html", NULL},
+                                   err);
     if (!status)
         status = tacit_rows_publish(&r->rows, err);
     if (!status && complete)

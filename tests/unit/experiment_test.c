@@ -30,8 +30,8 @@ static const char small[] = "run: {name: small, time: 20, every: 3, sample: 4, s
                             "graph: {kind: k-out, k: 3}\n"
                             "protocol: {name: cd, mu: 2}\n";
 
-static const char *const files[] = {"config.yaml", "metrics.csv", "summary.json", "ledger.jsonl",
-                                    "models.npy"};
+static const char *const files[] = {"config.yaml",  "metrics.csv", "summary.json",
+                                    "ledger.jsonl", "models.npy",  "report.html"};
 #define FILES (sizeof files / sizeof *files)
 
 /* ---- helpers ---- */

@@ -26,6 +26,13 @@ for picture in "$source"/docs/images/*.svg; do
         complain "$picture is not XML"
 done
 
+# Names of functions, types and files that the docs mention exist.
+cat "$source"/include/tacit/*.h $(find "$source/src" "$source/cli" "$source/examples" -name '*.[ch]') >all.c
+for name in $(grep -ohE '`(tacit|personal|TACIT|PERSONAL)_[A-Za-z_]+`' "$source"/*.md "$source"/docs/*.md \
+    "$source"/docs/*/*.md | tr -d '`' | sort -u); do
+    grep -qw -- "$name" all.c || complain "the docs mention $name, which does not exist"
+done
+
 # Every "tacit ..." line of a shell block runs, seen from the top folder.
 ln -s "$source/examples" examples
 ran=0

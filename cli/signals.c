@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <string.h>
 
-static volatile int stop;
+static tacit_stop stop;
 
 static void forget(void)
 {
@@ -40,7 +40,7 @@ void cli_catch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-const volatile int *cli_stop(void)
+const tacit_stop *cli_stop(void)
 {
     return &stop;
 }

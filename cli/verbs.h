@@ -71,7 +71,7 @@ void cli_print_completion(void);
 void cli_ignore_signals(void);
 /* The first SIGINT or SIGTERM sets the flag, the second ends the process. */
 void cli_catch_signals(void);
-const volatile int *cli_stop(void);
+const tacit_stop *cli_stop(void);
 
 /* ---- folder.c ---- */
 #define CLI_PATH_MAX 4096

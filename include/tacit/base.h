@@ -52,6 +52,10 @@ tacit_status tacit_out_of_memory(tacit_error *err);
 typedef uint64_t tacit_agent;
 #define TACIT_NOBODY UINT64_MAX
 
+/* Set it to anything but zero, from a signal handler or another thread, and what goes on
+ * stops at the next point from which it can be resumed. */
+typedef _Atomic int tacit_stop;
+
 /* How the numbers of a segment are stored and sent. */
 typedef enum tacit_scalar { TACIT_F32, TACIT_F64, TACIT_I64 } tacit_scalar;
 size_t tacit_scalar_size(tacit_scalar scalar);

@@ -107,7 +107,7 @@ typedef void tacit_progress(void *ctx, double time, double total);
 typedef struct tacit_run_request {
     const char *folder;
     bool resume; /* go on from folder/checkpoint.bin */
-    const volatile int *stop;
+    const tacit_stop *stop;
     tacit_progress *progress;
     void *progress_ctx;
 } tacit_run_request;

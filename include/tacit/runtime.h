@@ -62,7 +62,7 @@ typedef struct tacit_runtime_ops {
     /* Run until `time` (inclusive) or until *stop becomes non-zero (then
      * TACIT_EINTERRUPTED, at a point from which save and a later run go on with the same
      * bytes). The first call starts the agents. */
-    tacit_status (*run)(tacit_runtime *rt, double time, const volatile int *stop, tacit_error *err);
+    tacit_status (*run)(tacit_runtime *rt, double time, const tacit_stop *stop, tacit_error *err);
     tacit_status (*finish)(tacit_runtime *rt, tacit_error *err); /* TACIT_FINISH to all */
     double (*now)(const tacit_runtime *rt);
     tacit_traffic (*traffic)(const tacit_runtime *rt);

@@ -59,12 +59,10 @@ static inline VEC4 NAME(sum_to_4)(VEC v)
 /* The four totals of four vectors, without leaving the registers. */
 static inline VEC4 NAME(totals)(VEC4 a, VEC4 b, VEC4 c, VEC4 d)
 {
-    VEC4 ab = __builtin_shuffle(a, b, (INDEX4){0, 4, 1, 5}) +
-              __builtin_shuffle(a, b, (INDEX4){2, 6, 3, 7});
-    VEC4 cd = __builtin_shuffle(c, d, (INDEX4){0, 4, 1, 5}) +
-              __builtin_shuffle(c, d, (INDEX4){2, 6, 3, 7});
-    return __builtin_shuffle(ab, cd, (INDEX4){0, 1, 4, 5}) +
-           __builtin_shuffle(ab, cd, (INDEX4){2, 3, 6, 7});
+    VEC4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    VEC4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) +
+           __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
 
 static void NAME(axpy)(size_t n, double a, const void *xv, void *yv)

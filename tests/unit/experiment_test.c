@@ -71,7 +71,7 @@ static tacit_status prepare(tacit_experiment *x, const char *const *sets, tacit_
 typedef struct watcher {
     double at;
     bool crash;
-    volatile int stop;
+    tacit_stop stop;
     int calls;
 } watcher;
 
@@ -429,7 +429,7 @@ static void test_resumed_equals_uninterrupted(void **state)
     }
 }
 
-static volatile int *alarm_stop;
+static tacit_stop *alarm_stop;
 
 static void on_alarm(int number)
 {

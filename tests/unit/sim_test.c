@@ -154,7 +154,7 @@ static void test_seeds_do_matter(void **state)
 
 /* cd with a counter: at the given number of events it pulls the brake. */
 static _Atomic long events_left;
-static volatile int brake;
+static tacit_stop brake;
 
 static tacit_status braking_on(tacit_env *env, const void *shared, void *self,
                                const tacit_event *event)

@@ -293,7 +293,7 @@ static void run_level(void *ctx, uint32_t worker, size_t begin, size_t end)
         const sim_tick *tick = &job->tick[job->order[k]];
         uint32_t next[3];
         for (size_t d = 0; d < 3; d++) {
-            size_t at = k + 1 + d < job->count ? k + 1 + d : job->count - 1;
+            size_t at = k + 1 + d < end ? k + 1 + d : end - 1; /* others' agents are not ours */
             next[d] = job->tick[job->order[at]].agent;
         }
         look_ahead(w, next);
@@ -468,7 +468,7 @@ static tacit_status run_windows(sim *s, double *end, tacit_error *err)
 
 /* ---- the loop ---- */
 
-tacit_status sim_run_until(sim *s, double until, const volatile int *stop, tacit_error *err)
+tacit_status sim_run_until(sim *s, double until, const tacit_stop *stop, tacit_error *err)
 {
     bool latency = s->world.network.latency != TACIT_LATENCY_ZERO;
     bool parallel =

@@ -245,7 +245,7 @@ static size_t grain(const sim *s)
     return s->runtime.trace ? s->agents : 16;
 }
 
-static tacit_status sim_run(tacit_runtime *rt, double time, const volatile int *stop,
+static tacit_status sim_run(tacit_runtime *rt, double time, const tacit_stop *stop,
                             tacit_error *err)
 {
     sim *s = (sim *)rt;

@@ -135,7 +135,7 @@ uint32_t sim_slot(const sim *s, uint32_t agent, uint32_t peer);
 void sim_fail(sim_worker *w, double now, tacit_status status, const char *why);
 
 /* engine.c */
-tacit_status sim_run_until(sim *s, double until, const volatile int *stop, tacit_error *err);
+tacit_status sim_run_until(sim *s, double until, const tacit_stop *stop, tacit_error *err);
 void sim_engine_clear(sim *s);
 /* Move what workers produced to the queue and the metric sink; report the first failure. */
 tacit_status sim_collect(sim *s, tacit_error *err);

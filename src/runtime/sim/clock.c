@@ -5,17 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/pages.h"
 
 #define WANTED 1024  /* ticks a bucket holds on average: a window of the simulator */
 #define RING_TIME 16 /* time the ring spans: nearly all gaps are shorter */
 #define NONE UINT32_MAX
+#define CHUNK 62 /* ticks a chunk holds: a kilobyte */
 
 typedef struct agent_clock {
     double next;
-    uint32_t link;  /* next agent of the same bucket */
     uint32_t drawn; /* gaps drawn so far */
 } agent_clock;
+
+/* A bucket is a list of chunks, not of agents: whoever walks it reads memory in order, where
+ * a list of agents would wait for every single one. */
+typedef struct chunk {
+    uint32_t next, count;
+    sim_tick tick[CHUNK];
+} chunk;
 
 struct sim_clock {
     const tacit_random *random;
@@ -25,6 +33,9 @@ struct sim_clock {
     uint64_t buckets;
     uint32_t *head;
     uint64_t current; /* number of the bucket that holds the present */
+    chunk *chunks;
+    size_t chunk_count, chunk_capacity;
+    uint32_t free_chunk;
     /* the ticks being handed out, and room to sort and draw */
     sim_tick *ticks, *sorted;
     uint32_t *bin;
@@ -60,16 +71,43 @@ static uint64_t bucket_number(const sim_clock *c, double time)
     return (uint64_t)(time / c->width);
 }
 
+/* An empty chunk; NONE when memory is out. */
+static uint32_t new_chunk(sim_clock *c)
+{
+    uint32_t at = c->free_chunk;
+    if (at != NONE) {
+        c->free_chunk = c->chunks[at].next;
+    } else {
+        chunk *chunks =
+            tacit_array_grow(c->chunks, &c->chunk_capacity, c->chunk_count + 1, sizeof *chunks);
+        if (!chunks)
+            return NONE;
+        c->chunks = chunks;
+        at = (uint32_t)c->chunk_count++;
+    }
+    c->chunks[at].count = 0;
+    c->chunks[at].next = NONE;
+    return at;
+}
+
 /* Ticks beyond the ring wait in the bucket they fall on modulo its length and are passed
- * over, lap by lap, until their time has come. */
-static void insert(sim_clock *c, uint32_t agent)
+ * over, lap by lap, until their time has come. False when memory is out. */
+static bool insert(sim_clock *c, uint32_t agent)
 {
     uint64_t at = bucket_number(c, c->agent[agent].next);
     if (at < c->current)
         at = c->current;
     uint32_t *head = &c->head[at % c->buckets];
-    c->agent[agent].link = *head;
-    *head = agent;
+    if (*head == NONE || c->chunks[*head].count == CHUNK) {
+        uint32_t fresh = new_chunk(c);
+        if (fresh == NONE)
+            return false;
+        c->chunks[fresh].next = *head;
+        *head = fresh;
+    }
+    chunk *first = &c->chunks[*head];
+    first->tick[first->count++] = (sim_tick){c->agent[agent].next, agent};
+    return true;
 }
 
 static double gap(uint64_t word)
@@ -80,6 +118,8 @@ static double gap(uint64_t word)
 /* Draw the next gap of the agents who[0..n). */
 static void draw(sim_clock *c, size_t n)
 {
+    for (size_t k = 0; k < n; k++)
+        __builtin_prefetch(&c->agent[c->who[k]], 1);
     for (size_t k = 0; k < n; k++)
         c->counter[k] = c->agent[c->who[k]].drawn++;
     tacit_random_first_words(c->random, TACIT_FOR_CLOCK, n, c->who, c->counter, c->word);
@@ -95,7 +135,8 @@ static bool first_ticks(sim_clock *c)
             c->who[n] = at + n;
         draw(c, n);
         for (size_t k = 0; k < n; k++)
-            insert(c, (uint32_t)c->who[k]);
+            if (!insert(c, (uint32_t)c->who[k]))
+                return false;
         at += (uint32_t)n;
     }
     return true;
@@ -119,7 +160,11 @@ sim_clock *sim_clock_create(uint32_t agents, const tacit_random *random)
         return NULL;
     }
     memset(c->head, 0xff, c->buckets * sizeof *c->head);
-    first_ticks(c);
+    c->free_chunk = NONE;
+    if (!first_ticks(c)) {
+        sim_clock_free(c);
+        return NULL;
+    }
     return c;
 }
 
@@ -129,6 +174,7 @@ void sim_clock_free(sim_clock *c)
         return;
     tacit_pages_free(c->agent, c->agents, sizeof *c->agent);
     free(c->head);
+    free(c->chunks);
     free(c->ticks);
     free(c->sorted);
     free(c->bin);
@@ -140,9 +186,12 @@ void sim_clock_free(sim_clock *c)
 static double bucket_first(const sim_clock *c, uint64_t number)
 {
     double first = INFINITY;
-    for (uint32_t a = c->head[number % c->buckets]; a != NONE; a = c->agent[a].link)
-        if (c->agent[a].next < first && (bucket_number(c, c->agent[a].next) <= number))
-            first = c->agent[a].next;
+    for (uint32_t at = c->head[number % c->buckets]; at != NONE; at = c->chunks[at].next)
+        for (uint32_t k = 0; k < c->chunks[at].count; k++) {
+            double time = c->chunks[at].tick[k].time;
+            if (time < first && bucket_number(c, time) <= number)
+                first = time;
+        }
     return first;
 }
 
@@ -159,20 +208,33 @@ double sim_clock_next(const sim_clock *c)
     return first;
 }
 
-/* Move the agents of the current bucket that tick before `end` to who[]. */
+/* Move the ticks of the current bucket that come before `end` to ticks[] and who[]. Chunks
+ * that become empty are free again. SIZE_MAX when memory is out. */
 static size_t unlink_due(sim_clock *c, double end)
 {
     size_t n = 0;
     for (uint32_t *link = &c->head[c->current % c->buckets]; *link != NONE;) {
-        uint32_t a = *link;
-        if (c->agent[a].next >= end) {
-            link = &c->agent[a].link;
+        chunk *here = &c->chunks[*link];
+        uint32_t kept = 0;
+        if (!reserve(c, n + here->count))
+            return SIZE_MAX;
+        for (uint32_t k = 0; k < here->count; k++) {
+            if (here->tick[k].time >= end) {
+                here->tick[kept++] = here->tick[k];
+                continue;
+            }
+            c->ticks[n] = here->tick[k];
+            c->who[n++] = here->tick[k].agent;
+        }
+        here->count = kept;
+        if (kept > 0) {
+            link = &here->next;
             continue;
         }
-        *link = c->agent[a].link;
-        if (!reserve(c, n + 1))
-            return SIZE_MAX;
-        c->who[n++] = a;
+        uint32_t emptied = *link;
+        *link = here->next;
+        here->next = c->free_chunk;
+        c->free_chunk = emptied;
     }
     return n;
 }
@@ -213,20 +275,22 @@ const sim_tick *sim_clock_take(sim_clock *c, double *end, size_t *count)
     if (*end > border)
         *end = border;
     double begin = (double)c->current * c->width;
-    size_t due = unlink_due(c, *end), total = 0;
+    size_t due = unlink_due(c, *end), total = due;
+    if (due == SIZE_MAX)
+        return NULL;
     while (due > 0) { /* an agent may tick more than once before `end` */
-        if (due == SIZE_MAX || !reserve(c, total + due))
-            return NULL;
-        for (size_t k = 0; k < due; k++)
-            c->ticks[total + k] = (sim_tick){c->agent[c->who[k]].next, (uint32_t)c->who[k]};
-        total += due;
         draw(c, due);
         size_t again = 0;
+        if (!reserve(c, total + due))
+            return NULL;
         for (size_t k = 0; k < due; k++) {
-            if (c->agent[c->who[k]].next < *end)
-                c->who[again++] = c->who[k];
-            else
-                insert(c, (uint32_t)c->who[k]);
+            uint32_t agent = (uint32_t)c->who[k];
+            if (c->agent[agent].next < *end) {
+                c->ticks[total++] = (sim_tick){c->agent[agent].next, agent};
+                c->who[again++] = agent;
+            } else if (!insert(c, agent)) {
+                return NULL;
+            }
         }
         due = again;
     }
@@ -250,10 +314,14 @@ void sim_clock_put(sim_clock *c, uint32_t agent, double next, uint64_t drawn)
     c->agent[agent].drawn = (uint32_t)drawn;
 }
 
-void sim_clock_seek(sim_clock *c, double now)
+bool sim_clock_seek(sim_clock *c, double now)
 {
     c->current = bucket_number(c, now);
     memset(c->head, 0xff, c->buckets * sizeof *c->head);
+    c->chunk_count = 0;
+    c->free_chunk = NONE;
     for (uint32_t a = 0; a < c->agents; a++)
-        insert(c, a);
+        if (!insert(c, a))
+            return false;
+    return true;
 }

@@ -2,8 +2,8 @@
 #ifndef TACIT_SIM_CLOCK_H
 #define TACIT_SIM_CLOCK_H
 /*
- * A million Poisson clocks. Each agent's next tick waits in a calendar: a ring of buckets,
- * each a linked list through the agents, so that a clock costs 16 bytes and no comparisons.
+ * A million Poisson clocks. Each agent's next tick waits in a calendar, a ring of buckets, so
+ * that a clock costs 32 bytes and no comparisons.
  * The k-th gap of an agent is the first word of stream (agent, clock, k): it depends on
  * nothing else in the run.
  */
@@ -27,7 +27,7 @@ const sim_tick *sim_clock_take(sim_clock *clock, double *end, size_t *count);
 /* For checkpoints: an agent's next tick and how many gaps it has drawn. */
 void sim_clock_get(const sim_clock *clock, uint32_t agent, double *next, uint64_t *drawn);
 void sim_clock_put(sim_clock *clock, uint32_t agent, double next, uint64_t drawn);
-/* After all agents were put: time from which on to go. */
-void sim_clock_seek(sim_clock *clock, double now);
+/* After all agents were put: time from which on to go. False when memory is out. */
+bool sim_clock_seek(sim_clock *clock, double now);
 
 #endif

@@ -255,12 +255,28 @@ static bool make_room(sim *s, size_t count)
     return true;
 }
 
+/* As look_ahead, for the loop below: it is the part that only one thread does. */
+FETCHES fetch_levels(const sim *s, const sim_tick *tick, size_t count, size_t k)
+{
+    const tacit_graph *g = s->world.graph;
+    if (k + 16 < count)
+        __builtin_prefetch(&g->row[tick[k + 16].agent]);
+    if (k + 8 < count)
+        __builtin_prefetch(&g->neighbour[g->row[tick[k + 8].agent]]);
+    if (k + 4 < count) {
+        uint32_t a = tick[k + 4].agent;
+        for (uint64_t e = g->row[a]; e < g->row[a + 1]; e++)
+            __builtin_prefetch(&s->level[g->neighbour[e]], 1);
+    }
+}
+
 /* Level of each tick, from 0; returns how many levels there are. */
 static uint32_t assign_levels(sim *s, const sim_tick *tick, size_t count)
 {
     const tacit_graph *g = s->world.graph;
     uint64_t base = s->level_base, top = base;
     for (size_t k = 0; k < count; k++) {
+        fetch_levels(s, tick, count, k);
         uint32_t a = tick[k].agent;
         uint64_t level = s->level[a] > base ? s->level[a] : base;
         for (uint64_t e = g->row[a]; e < g->row[a + 1]; e++)

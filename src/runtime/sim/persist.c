@@ -249,7 +249,7 @@ tacit_status sim_load(tacit_runtime *rt, tacit_loader *loader)
         if (!sim_queue_push(&s->queue, &event))
             tacit_loader_refuse(loader, "out of memory");
     }
-    if (s->clock)
-        sim_clock_seek(s->clock, s->now);
+    if (s->clock && !sim_clock_seek(s->clock, s->now))
+        tacit_loader_refuse(loader, "out of memory");
     return tacit_loader_status(loader, NULL);
 }

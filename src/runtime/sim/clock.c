@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/pages.h"
 
-#define WANTED 1024  /* ticks a bucket holds on average: a window of the simulator */
+#define WANTED 4096  /* ticks a bucket holds on average: a window of the simulator */
 #define RING_TIME 16 /* time the ring spans: nearly all gaps are shorter */
 #define NONE UINT32_MAX
 #define CHUNK 62 /* ticks a chunk holds: a kilobyte */
@@ -131,7 +131,7 @@ static bool first_ticks(sim_clock *c)
 {
     for (uint32_t at = 0; at < c->agents;) {
         size_t n = 0;
-        for (; n < WANTED && at + n < c->agents; n++)
+        for (; n < c->capacity && at + n < c->agents; n++)
             c->who[n] = at + n;
         draw(c, n);
         for (size_t k = 0; k < n; k++)

@@ -20,7 +20,7 @@ sim_clock *sim_clock_create(uint32_t agents, const tacit_random *random);
 void sim_clock_free(sim_clock *clock);
 /* Time of the earliest tick still to come. */
 double sim_clock_next(const sim_clock *clock);
-/* Take all ticks before `end`, at most about a thousand: `*end` is lowered when that needs a
+/* Take all ticks before `end`, at most some thousands: `*end` is lowered when that needs a
  * shorter window. Sorted by (time, agent). NULL when memory is out. */
 const sim_tick *sim_clock_take(sim_clock *clock, double *end, size_t *count);
 

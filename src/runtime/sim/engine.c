@@ -346,7 +346,7 @@ static tacit_status run_ticks(sim *s, const sim_tick *tick, size_t count, tacit_
     for (uint32_t l = 0; l < levels; l++) {
         level_job job = {s, tick, s->order + start[l], start[l + 1] - start[l]};
         size_t grain = job.count / (4 * tacit_threads_count(s->threads));
-        tacit_threads_run(s->threads, job.count, grain > 4 ? grain : 4, run_level, &job);
+        tacit_threads_run(s->threads, job.count, grain > 12 ? grain : 12, run_level, &job);
     }
     free(start);
     return sim_collect(s, err);

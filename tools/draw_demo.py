@@ -17,16 +17,15 @@ WORDS = {
     "cd": "cd: peers exchange models",
 }
 STYLE = """
-    svg { --back: #ffffff; --ink: #1f2328; --soft: #59636e; --line: #d1d9e0;
-          --alone: #8c959f; --global: #d4872c; --cd: #1a6fd4; }
-    @media (prefers-color-scheme: dark) {
-      svg { --back: #0d1117; --ink: #f0f6fc; --soft: #9198a1; --line: #30363d;
-            --alone: #818b98; --global: #e3a04f; --cd: #58a6ff; }
-    }
     text { font-family: system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif;
-           fill: var(--ink); }
-    .soft { fill: var(--soft); } .line { stroke: var(--line); }
-    .alone { fill: var(--alone); } .global { fill: var(--global); } .cd { fill: var(--cd); }
+           fill: #1f2328; }
+    .back { fill: #ffffff; } .soft { fill: #59636e; } .line { stroke: #d1d9e0; }
+    .alone { fill: #8c959f; } .global { fill: #d4872c; } .cd { fill: #1a6fd4; }
+    @media (prefers-color-scheme: dark) {
+      text { fill: #f0f6fc; } .back { fill: #0d1117; } .soft { fill: #9198a1; }
+      .line { stroke: #30363d; } .alone { fill: #818b98; } .global { fill: #e3a04f; }
+      .cd { fill: #58a6ff; }
+    }
 """
 
 
@@ -53,7 +52,7 @@ def draw(demo):
         + "; ".join(f'{row["protocol"]} {row["test_accuracy"]:.2f} over all agents' for row in rows)
         + "</title>",
         f"<style>{STYLE}</style>",
-        f'<rect width="{WIDTH}" height="{HEIGHT}" rx="8" style="fill: var(--back)"/>',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" rx="8" class="back"/>',
         text(24, 32, "Agents with few records gain most from their neighbours", 17, weight="600"),
         text(24, 52, f'tacit demo, seed {demo["seed"]}: 100 agents, 100 features; accuracy on each '
              "agent's own test records", 12.5, kind="soft"),

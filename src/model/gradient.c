@@ -79,12 +79,26 @@ static void add_batch(const tacit_model *model, const tacit_batch *batch, const 
                                   next ? next : batch->x, g);
 }
 
+/*
+ * How far the mean of clipped gradients can move. One record replaced: 2C/m. A whole agent's
+ * records replaced: 2C. Under add-remove the number of records is itself a secret that a mean
+ * shows, so no bound is claimed: a mechanism with noise will refuse it.
+ */
+static double mean_sensitivity(const tacit_cost *cost, tacit_clip clip, size_t records)
+{
+    if (records == 0)
+        return 0;
+    if (cost->adjacency == TACIT_ADD_REMOVE)
+        return INFINITY;
+    return 2 * clip.radius / (cost->unit == TACIT_UNIT_USER ? 1 : (double)records);
+}
+
 tacit_status tacit_model_gradient(const tacit_model *model, tacit_permit *permit,
                                   const tacit_shard *shard, const tacit_public *at, tacit_clip clip,
                                   tacit_scratch *scratch, tacit_bounded **out, tacit_error *err)
 {
     size_t records = tacit_shard_rows(shard);
-    double sensitivity = records ? 2 * clip.radius / (double)records : 0;
+    double sensitivity = mean_sensitivity(&permit->cost, clip, records);
     tacit_status status =
         tacit_bounded_create(out, permit, clip.norm, sensitivity, &model->shape, scratch, err);
     if (status != TACIT_OK)

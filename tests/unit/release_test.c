@@ -249,15 +249,15 @@ static void learner_free(learner *l)
     tacit_pool_free(l->pool);
 }
 
-/* The mean clipped gradient; returns the sensitivity it claims. */
-static double clipped(learner *l, tacit_clip clip, double out[FEATURES])
+/* The mean clipped gradient under `cost`; returns the sensitivity it claims. */
+static double clipped_for(learner *l, const tacit_cost *cost, tacit_clip clip, double out[FEATURES])
 {
     tacit_ledger ledger = {0};
     tacit_permit permit;
     tacit_bounded *bounded;
     tacit_error err = {0};
     tacit_scratch_mark mark = tacit_scratch_now(l->scratch);
-    reserve(&ledger, &gradient_cost, 0, &permit);
+    reserve(&ledger, cost, 0, &permit);
     check_ok(tacit_model_gradient(l->model, &permit, tacit_dataset_shard(l->data, 0, TACIT_TRAIN),
                                   l->at, clip, l->scratch, &bounded, &err),
              &err);
@@ -270,6 +270,11 @@ static double clipped(learner *l, tacit_clip clip, double out[FEATURES])
     tacit_scratch_rewind(l->scratch, mark);
     tacit_ledger_clear(&ledger);
     return sensitivity;
+}
+
+static double clipped(learner *l, tacit_clip clip, double out[FEATURES])
+{
+    return clipped_for(l, &gradient_cost, clip, out);
 }
 
 static double norm_of_difference(tacit_norm norm, const double *a, const double *b)
@@ -296,6 +301,26 @@ static void check_trials(int loss, tacit_scalar scalar, tacit_norm norm, dice *d
         if (moved > sensitivity * (1 + slack))
             fail_msg("moved by %.17g, the sensitivity is %.17g", moved, sensitivity);
     }
+    learner_free(&l);
+}
+
+/* All records of an agent move the mean m times as far; a mean under add-remove shows m. */
+static void test_sensitivity_follows_unit_and_adjacency(void **state)
+{
+    (void)state;
+    dice d = {77};
+    learner l = learner_make(0, TACIT_F64, &d);
+    double before[FEATURES], after[FEATURES];
+    const tacit_clip clip = {TACIT_L2, 0.5};
+    tacit_cost user = gradient_cost, loose = gradient_cost;
+    user.unit = TACIT_UNIT_USER;
+    loose.adjacency = TACIT_ADD_REMOVE;
+    assert_true(clipped_for(&l, &user, clip, before) == 2 * clip.radius);
+    for (uint32_t r = 0; r < ROWS; r++)
+        roll_row(&l, r, 0, &d);
+    clipped_for(&l, &user, clip, after);
+    assert_true(norm_of_difference(TACIT_L2, before, after) <= 2 * clip.radius);
+    assert_true(isinf(clipped_for(&l, &loose, clip, after)));
     learner_free(&l);
 }
 
@@ -386,6 +411,7 @@ int main(void)
         cmocka_unit_test(test_touched_permit_stays_charged),
         cmocka_unit_test(test_permit_is_good_for_one_release),
         cmocka_unit_test(test_value_of_another_permit_is_refused),
+        cmocka_unit_test(test_sensitivity_follows_unit_and_adjacency),
         cmocka_unit_test(test_one_record_moves_a_clipped_mean_by_its_sensitivity),
         cmocka_unit_test(test_bound_is_attained),
         cmocka_unit_test(test_clipping_by_hand),

@@ -478,7 +478,9 @@ static tacit_status run_windows(sim *s, double *end, tacit_error *err)
     if (!fill_batch(s, tick, count, *end) || !group_batch(s))
         return tacit_out_of_memory(err);
     window_job job = {s, *end};
-    tacit_threads_run(s->threads, s->group_count, 8, run_groups, &job);
+    /* A trace is written in order, so a traced run has one thread. */
+    size_t grain = s->runtime.trace ? s->group_count : 8;
+    tacit_threads_run(s->threads, s->group_count, grain, run_groups, &job);
     return sim_collect(s, err);
 }
 

@@ -6,7 +6,7 @@ DESTDIR ?=
 FUZZ_SECONDS ?= 600
 export DESTDIR
 
-.PHONY: help demo build test check fuzz bench study install format clean
+.PHONY: help demo build test check fuzz mutants bench study install format clean
 
 help:
 	@echo "make demo                 set up, build, and show alone, global and cd side by side"
@@ -16,6 +16,7 @@ help:
 	@echo "make bench BENCH=name     run bench/name.c; writes bench/results/name.csv"
 	@echo "make study STUDY=name     run tools/study_name.sh; writes bench/results/name.csv"
 	@echo "make fuzz                 every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)"
+	@echo "make mutants              break the code on purpose and see the tests fail"
 	@echo "make install              to PREFIX=$(PREFIX), under DESTDIR if given"
 	@echo "make format               clang-format all sources in place"
 	@echo "make clean                remove the build folders"
@@ -41,6 +42,10 @@ check:
 fuzz:
 	@tools/setup.sh build test
 	@tools/fuzz.sh $(FUZZ_SECONDS)
+
+mutants:
+	@tools/setup.sh build test
+	@tools/mutants.sh
 
 bench: build
 	@test -n "$(BENCH)" || { echo "say which: make bench BENCH=name, one of:" \

@@ -14,7 +14,7 @@
 #include "problem.h"
 #include "testing.h"
 
-enum { TRACED_THREADS = 1 };
+enum { TRACED_THREADS = 4 };
 
 typedef struct scene {
     problem q;

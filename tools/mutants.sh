@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Tests of the tests: break the code on purpose, one way at a time, and expect the named test to
+# fail. Works on a copy; writes bench/results/mutants.csv. Arguments: names of mutants to try
+# (all by default; then nothing is written).
+#
+# JOBS=N      compiles N files at a time
+# TRIES=N     runs a test up to N times before a mutant counts as survived: threads are not
+#             always unlucky at once
+set -u
+jobs=${JOBS:-2} tries=${TRIES:-5}
+source=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+tree=$work/tree build=$work/build csv=$work/mutants.csv
+
+# name @ file @ sed expression @ test
+mutants=$(grep -v '^#' <<'EOF'
+cd: wrong sign of the gradient@src/protocol/cd.c@s/coef\[n + 1\] = -alpha/coef[n + 1] = alpha/@unit/cd_test
+cd: neighbours' weights dropped@src/protocol/cd.c@s/alpha \* facts->weight\[j\] \/ facts->degree/alpha \/ facts->degree/@unit/cd_test
+cd: regulariser dropped@src/protocol/cd.c@s/coef\[n\] = 1 - alpha - alpha.*;/coef[n] = 1 - alpha;/@unit/cd_test
+cd: stale neighbour@src/protocol/personal.c@s/if (event->slot != TACIT_NO_SLOT)/if (event->slot != TACIT_NO_SLOT \&\& !self->view[event->slot])/@unit/cd_test
+model-propagation: no anchor@src/protocol/model_propagation.c@s/term\[n\] = self->anchor/term[n] = NULL/@unit/cd_test
+rounds: words of two rounds mixed@src/protocol/rounds.c@s/2 \* slot + !now/2 * slot/@conformance/conformance_sim_test
+ledger: nothing charged@src/privacy/ledger.c@s/status = append(ledger, cost, now, err)/status = TACIT_OK/@unit/release_test
+ledger: touched permit handed back@src/privacy/ledger.c@s/if (permit->state != TACIT_PERMIT_RESERVED)/if (permit->state == TACIT_PERMIT_SPENT)/@unit/release_test
+ledger: budget ignored@src/privacy/ledger.c@s/if (after > budget->epsilon)/if (after < 0)/@unit/release_test
+release: value of another permit@src/privacy/mechanism.c@s/ || bounded->permit != permit//@unit/release_test
+clipping: skipped@src/model/gradient.c@s/if (length <= clip.radius)/if (length >= 0)/@unit/release_test
+clipping: half the sensitivity@src/model/gradient.c@s/2 \* clip.radius/clip.radius/@unit/release_test
+solver: half the regulariser@src/model/solve.c@s/gradient\[k\] = 2 \* lambda/gradient[k] = lambda/@unit/model_test
+kernels: overlap counted twice@src/math/kernels_impl.h@s/k < covered ? 0 : theta/theta/@unit/kernels_test
+streams: block number stands still@src/random/stream.c@s/s->block += blocks/s->block += 0/@unit/random_test
+streams: another label@src/random/stream.c@s/"tacit stream 1"/"tacit stream 2"/@unit/random_test
+clock: the same gap again and again@src/runtime/sim/clock.c@s/drawn++/drawn/@unit/clock_test
+memory: secrets not wiped@src/base/pool.c@s/if (v->flags & TACIT_VECTOR_SECRET)/if (!v)/@unit/vector_test
+checkpoint: checksum not looked at@src/base/saver.c@s/good = memcmp(checksum.*;/good = true;/@unit/checkpoint_test
+simulator: levels ignored@src/runtime/sim/engine.c@s/level_of\[k\] = (uint32_t)(level - base - 1)/level_of[k] = 0/@unit/sim_test
+simulator: payload copied@src/runtime/sim/world.c@s/if (v->flags & TACIT_VECTOR_SCRATCH) {/if (v) {/@unit/trace_test
+simulator: loss upside down@src/runtime/sim/world.c@s/tacit_stream_unit(chance) </tacit_stream_unit(chance) >/@unit/sim_test
+simulator: quiet protocols answer@src/runtime/sim/world.c@s/w->handling == TACIT_MESSAGE \&\&/w->handling == TACIT_FINISH \&\&/@unit/sim_test
+simulator: children share a stream@src/runtime/sim/world.c@s/if (channel != 0) {/if (channel == 99) {/@conformance/conformance_sim_test
+simulator: late replies delivered@src/runtime/sim/deliver.c@s/wanted = take_request(s, event->to, event->id)/take_request(s, event->to, event->id)/@conformance/conformance_sim_test
+simulator: messages reach who is away@src/runtime/sim/world.c@s/!sim_online(s, to)/s->agents == 0/@unit/sim_test
+EOF
+)
+
+target() { # unit/cd_test -> unit_cd_test
+    echo "${1%%/*}_${1##*/}"
+}
+
+compile() { # TEST
+    ninja -C "$build" -j "$jobs" "$(target "$1")" >"$work/log" 2>&1
+}
+
+passes() { # TEST: true if it passes every time
+    for ((k = 0; k < tries; k++)); do
+        timeout 60 "$build/tests/$1" >"$work/log" 2>&1 || return 1
+    done
+}
+
+mkdir "$tree"
+tar -C "$source" --exclude=./.git --exclude='./build*' --exclude=./runs -cf - . | tar -C "$tree" -xf -
+cmake -S "$tree" -B "$build" -G Ninja -DTACIT_SHARED=OFF -DTACIT_BENCH=OFF >"$work/log" 2>&1 ||
+    { cat "$work/log" >&2; exit 1; }
+
+tests=$(cut -d@ -f4 <<<"$mutants" | sort -u)
+for test in $tests; do
+    compile "$test" || { cat "$work/log" >&2; exit 1; }
+    passes "$test" || { echo "$test fails before anything was broken" >&2; exit 1; }
+done
+
+survived=0
+echo "name,test,caught" >"$csv"
+while IFS=@ read -r name file expression test; do
+    [ $# -eq 0 ] || [[ " $* " == *" $name "* ]] || continue
+    cp "$tree/$file" "$work/original"
+    sed -i "$expression" "$tree/$file"
+    if cmp -s "$tree/$file" "$work/original"; then
+        verdict=outdated # the line it breaks is not there any more
+    elif ! compile "$test"; then
+        verdict=broken # it must compile to mean anything
+        cat "$work/log" >&2
+    elif passes "$test"; then
+        verdict=no
+    else
+        verdict=yes
+    fi
+    [ $verdict = yes ] || survived=$((survived + 1))
+    cp "$work/original" "$tree/$file"
+    printf '%-40s %-36s %s\n' "$name" "$test" "$verdict"
+    echo "$name,$test,$verdict" >>"$csv"
+done <<<"$mutants"
+
+[ $# -gt 0 ] || cp "$csv" "$source/bench/results/mutants.csv"
+echo "mutants: $(($(wc -l <"$csv") - 1 - survived)) passed, $survived failed"
+[ $survived = 0 ]

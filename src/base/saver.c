@@ -240,6 +240,11 @@ tacit_status tacit_loader_status(const tacit_loader *l, tacit_error *err)
     return TACIT_OK;
 }
 
+size_t tacit_loader_left(const tacit_loader *l)
+{
+    return (size_t)(l->end - l->at);
+}
+
 static const uint8_t *take(tacit_loader *l, size_t n)
 {
     if (l->why)

@@ -122,7 +122,8 @@ static void load_ledger(sim *s, tacit_loader *loader, tacit_ledger *ledger)
     tacit_ledger_clear(ledger);
     if (count == 0)
         return;
-    if (count > UINT32_MAX / 2 || !(ledger->entries = calloc(count, sizeof *ledger->entries))) {
+    if (count > tacit_loader_left(loader) || count > UINT32_MAX / 2 ||
+        !(ledger->entries = calloc(count, sizeof *ledger->entries))) {
         tacit_loader_refuse(loader, "a ledger is too long");
         return;
     }

@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* Linked into every test: see conformance/suite.h. */
-#include "../conformance/rounds_protocol.c"

@@ -18,10 +18,11 @@ typedef struct tacit_setup {
     const tacit_privacy_options *privacy;
 } tacit_setup;
 
-enum {                   /* tacit_protocol.flags */
-       TACIT_WAKES = 1,  /* wants a Poisson clock */
-       TACIT_CHATTY = 2, /* sends while handling messages, or uses timers or requests */
-       TACIT_ORACLE = 4  /* needs pooled data: simulator only */
+enum {                  /* tacit_protocol.flags */
+       TACIT_WAKES = 1, /* wants a Poisson clock */
+       TACIT_CHATTY =
+           2, /* sends while handling messages or to strangers, or uses timers or requests */
+       TACIT_ORACLE = 4 /* needs pooled data: simulator only */
 };
 
 typedef struct tacit_protocol {
@@ -96,7 +97,8 @@ tacit_status tacit_rounds_say(tacit_env *env, tacit_rounds *rounds, uint32_t kin
 const tacit_public *tacit_rounds_word(const tacit_rounds *rounds, uint32_t slot);
 /* Feed MESSAGE and TIMER events. Whenever a round is complete, `on` is called with a
  * TACIT_ROUND event (id = the round that ended, words readable), in which the protocol
- * computes; it may say its next word after tacit_rounds_next. */
+ * computes; it may say its next word after tacit_rounds_next. Stop feeding after the last
+ * round: a late word would complete it again. */
 tacit_status tacit_rounds_feed(tacit_env *env, tacit_rounds *rounds, const tacit_event *event,
                                tacit_status (*on)(tacit_env *, const void *, void *,
                                                   const tacit_event *),

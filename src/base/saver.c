@@ -348,9 +348,16 @@ tacit_vector *tacit_load_vector(tacit_loader *l, const tacit_shape *shape)
     return remember(l, v);
 }
 
+/* Saving and loading is no way around a release. */
 tacit_public *tacit_load_public(tacit_loader *l, const tacit_shape *shape)
 {
-    return tacit_vector_public(tacit_load_vector(l, shape));
+    tacit_vector *v = tacit_load_vector(l, shape);
+    if (v && v->flags & TACIT_VECTOR_SECRET) {
+        tacit_vector_drop(l->pool, v);
+        tacit_loader_refuse(l, "a secret vector stands where a public one was expected");
+        return NULL;
+    }
+    return tacit_vector_public(v);
 }
 
 tacit_secret *tacit_load_secret(tacit_loader *l, const tacit_shape *shape)

@@ -467,7 +467,7 @@ static void run_chatter(uint64_t seed, int latency, double cut, probe_agent out[
                                               .latency_floor = 0.2,
                                               .latency_mean = 0.5,
                                               .loss = 0.1,
-                                              .mean_up = INFINITY,
+                                              .mean_up = 5,
                                               .mean_down = 1};
     if (cut > 0)
         scene_reload(&s, cut);

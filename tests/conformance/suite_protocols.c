@@ -186,7 +186,7 @@ static void test_requests_under_loss(void **state)
                                    .latency_floor = 0.05,
                                    .latency_mean = 0.2,
                                    .loss = 0.2,
-                                   .mean_up = INFINITY,
+                                   .mean_up = 10,
                                    .mean_down = 1};
     uint64_t answered = 0, silent = 0;
     run_ask(1, &lossy, 0, &got);

@@ -265,6 +265,20 @@ static void test_wrong_shape_is_refused(void **state)
     fixture_free(&f);
 }
 
+/* A protocol writes its own save and load: they must not be a way around a release. */
+static void test_secret_does_not_come_back_as_public(void **state)
+{
+    (void)state;
+    fixture f = fixture_make(0);
+    tacit_loader *l = open_bytes(&f, f.bytes, f.len);
+    skip_numbers(l);
+    assert_non_null(tacit_load_public(l, &f.shape));
+    assert_null(tacit_load_public(l, &f.shape));
+    assert_null(tacit_load_public(l, &f.shape)); /* here the secret was saved */
+    check_dead(&f, l, "secret");
+    fixture_free(&f);
+}
+
 /* Anybody can compute the checksum, so that the loader must not trust what is under it. */
 static void forge(uint8_t *bytes, size_t len)
 {
@@ -333,6 +347,7 @@ int main(void)
         cmocka_unit_test(test_edited_bytes_are_refused),
         cmocka_unit_test(test_wrong_order_is_refused),
         cmocka_unit_test(test_wrong_shape_is_refused),
+        cmocka_unit_test(test_secret_does_not_come_back_as_public),
         cmocka_unit_test(test_forged_bytes_do_no_harm),
         cmocka_unit_test(test_empty_checkpoint),
     };

@@ -5,6 +5,7 @@
  */
 #include <limits.h>
 #include <math.h>
+#include <sodium.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -273,6 +274,51 @@ static void test_checkpoint_of_another_run_is_refused(void **state)
     rt->ops->destroy(rt);
     tacit_saver_free(saver);
     village_clear(&v);
+}
+
+/* Anybody can compute a checksum. What is under it may then be refused, or loaded and run to
+ * some end; it must not take the process down. */
+static void test_forged_checkpoints_do_no_harm(void **state)
+{
+    (void)state;
+    enum { HEADER = 16, CHECKSUM = 32, ROUNDS = 400 };
+    tacit_error err = {0};
+    tacit_saver *saver;
+    size_t len;
+    problem q;
+    unsigned char options[1024];
+    const tacit_protocol *cd = tacit_protocol_find("cd");
+    problem_init(&q, 3, 0, TACIT_F64);
+    check_ok(tacit_options_defaults(&cd->options, options, &err), &err);
+    tacit_world world = world_defaults(&q.graph, cd);
+    world.data = q.data;
+    world.model = q.model;
+    world.protocol_options = options;
+    world.network = network(8);
+    tacit_runtime *rt = world_create(&tacit_simulator, &world);
+    world_run(rt, 5);
+    const uint8_t *bytes = save_bytes(rt, &saver, &len);
+    uint8_t *copy = malloc(len);
+    dice d = {2};
+    int loaded = 0;
+    for (int k = 0; k < ROUNDS; k++) {
+        memcpy(copy, bytes, len);
+        for (uint64_t edits = 1 + dice_below(&d, 3); edits-- > 0;)
+            copy[HEADER + dice_below(&d, len - HEADER - CHECKSUM)] =
+                (uint8_t)dice_below(&d, dice_unit(&d) < 0.5 ? 8 : 256);
+        crypto_generichash(copy + len - CHECKSUM, CHECKSUM, copy, len - CHECKSUM, NULL, 0);
+        tacit_runtime *other = world_create(&tacit_simulator, &world);
+        if (load_bytes(other, copy, len, &err) == TACIT_OK) {
+            loaded++;
+            other->ops->run(other, 6, NULL, &err);
+        }
+        other->ops->destroy(other);
+    }
+    assert_in_range(loaded, 1, ROUNDS - 1);
+    free(copy);
+    tacit_saver_free(saver);
+    rt->ops->destroy(rt);
+    problem_clear(&q);
 }
 
 /* ---- what the network does ---- */
@@ -549,6 +595,19 @@ static tacit_status talk_to_stranger(tacit_env *env, const probe *p, probe_agent
     return event->type == TACIT_WAKE ? probe_say(env, p, 1000, 1) : TACIT_OK;
 }
 
+/* The one across the ring: an agent, but no neighbour. */
+static tacit_status talk_to_non_neighbour(tacit_env *env, const probe *p, probe_agent *self,
+                                          const tacit_event *event)
+{
+    const tacit_facts *facts = tacit_facts_of(env);
+    tacit_agent to = 0;
+    (void)self;
+    for (uint32_t k = 0; k < facts->neighbours; k++)
+        to += to == facts->self || to == facts->neighbour[k];
+    to += to == facts->self;
+    return event->type == TACIT_WAKE && to < 6 ? probe_say(env, p, to, 1) : TACIT_OK;
+}
+
 static tacit_status set_timer(tacit_env *env, const probe *p, probe_agent *self,
                               const tacit_event *event)
 {
@@ -619,6 +678,25 @@ static void test_misuse_is_refused(void **state)
             }
 }
 
+/* At zero latency ticks run together if their neighbourhoods do not touch: a quiet protocol
+ * must not reach further. With latency, or chatty, anybody may be spoken to. */
+static void test_quiet_protocols_speak_to_neighbours(void **state)
+{
+    (void)state;
+    for (int chatty = 0; chatty < 2; chatty++)
+        for (int latency = 0; latency < 2; latency++) {
+            tacit_error err;
+            small s;
+            small_init(&s, TACIT_WAKES | (chatty ? TACIT_CHATTY : 0));
+            s.probe.on = talk_to_non_neighbour;
+            s.world.network.latency = latency;
+            if (chatty || latency)
+                check_ok(small_run(&s, &err), &err);
+            else
+                check_fails(small_run(&s, &err), TACIT_EUSAGE, &err, "no neighbour");
+        }
+}
+
 static void test_worlds_that_make_no_sense(void **state)
 {
     (void)state;
@@ -652,10 +730,12 @@ int main(void)
         cmocka_unit_test(test_stop_save_load_go_on),
         cmocka_unit_test(test_run_in_pieces),
         cmocka_unit_test(test_checkpoint_of_another_run_is_refused),
+        cmocka_unit_test(test_forged_checkpoints_do_no_harm),
         cmocka_unit_test(test_loss_and_offline_shares),
         cmocka_unit_test(test_nothing_reaches_who_is_away),
         cmocka_unit_test(test_latency_delays),
         cmocka_unit_test(test_quiet_protocols_do_not_answer),
+        cmocka_unit_test(test_quiet_protocols_speak_to_neighbours),
         cmocka_unit_test(test_misuse_is_refused),
         cmocka_unit_test(test_worlds_that_make_no_sense),
     };

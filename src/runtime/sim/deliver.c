@@ -116,6 +116,7 @@ static void postpone(sim_worker *w, const sim_event *event)
 {
     sim_event later = *event;
     later.time = w->sim->agent[event->to].toggle_at;
+    later.counter = w->sim->agent[event->to].counter++; /* after the return, at the same time */
     uint32_t outer = w->agent;
     w->agent = event->to;
     if (sim_post(w, &later) != TACIT_OK)

@@ -43,6 +43,18 @@ static void save_event(tacit_saver *saver, const sim_event *e)
         tacit_save_vector(saver, e->payload);
 }
 
+/* Could the simulator have queued this? What it then does with it trusts that it did. */
+static bool makes_sense(const sim *s, const sim_event *e, bool carries)
+{
+    bool travels = e->type == TACIT_MESSAGE || e->type == TACIT_REQUEST || e->type == TACIT_REPLY;
+    bool asked = e->type == TACIT_REQUEST || e->type == TACIT_REPLY || e->type == TACIT_NO_REPLY ||
+                 e->type == TACIT_TIMER;
+    bool churn = e->type == TACIT_PEER_UP || e->type == TACIT_PEER_DOWN || e->type == SIM_CHURN;
+    return e->to < s->agents && e->from < s->agents && e->time >= s->now && isfinite(e->time) &&
+           travels == carries && (travels || asked || churn) && (!asked || s->request) &&
+           (!churn || s->churn);
+}
+
 static sim_event load_event(sim *s, tacit_loader *loader)
 {
     sim_event e = {.time = tacit_load_f64(loader)};
@@ -56,7 +68,7 @@ static sim_event load_event(sim *s, tacit_loader *loader)
     bool carries = tacit_load_u64(loader) != 0;
     const tacit_protocol *p = s->world.protocol;
     const tacit_shape *shape = carries && p->payload ? p->payload(s->shared, e.at) : NULL;
-    if (e.to >= s->agents || e.from >= s->agents || isnan(e.time) || (carries && !shape))
+    if (!makes_sense(s, &e, carries) || (carries && !shape))
         tacit_loader_refuse(loader, "an event makes no sense");
     else if (carries)
         e.payload = tacit_load_vector(loader, shape);
@@ -184,7 +196,7 @@ static void load_agent(sim *s, tacit_loader *loader, uint32_t k)
     const tacit_graph *g = s->world.graph;
     double next = tacit_load_f64(loader);
     uint64_t drawn = tacit_load_u64(loader);
-    if (!(next >= 0) || drawn > UINT32_MAX)
+    if (!(next >= (s->clock ? s->now : 0)) || drawn > UINT32_MAX)
         tacit_loader_refuse(loader, "a clock makes no sense");
     else if (s->clock)
         sim_clock_put(s->clock, k, next, drawn);
@@ -192,6 +204,8 @@ static void load_agent(sim *s, tacit_loader *loader, uint32_t k)
     a->peers = (uint32_t)tacit_load_u64(loader);
     a->toggles = (uint32_t)tacit_load_u64(loader);
     a->toggle_at = tacit_load_f64(loader);
+    if (!(a->toggle_at >= s->now) || isfinite(a->toggle_at) != s->churn)
+        tacit_loader_refuse(loader, "an absence makes no sense");
     load_ledger(s, loader, &s->ledger[k]);
     load_requests(s, loader, k);
     s->world.protocol->load(s->shared, sim_state(s, k), (uint32_t)(g->row[k + 1] - g->row[k]),

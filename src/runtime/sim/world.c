@@ -171,8 +171,14 @@ static tacit_status send_one(sim_worker *w, tacit_agent to, parcel *p)
     if (to >= w->sim->agents || to == w->agent)
         return tacit_fail(&w->error, TACIT_EUSAGE, "agent %u cannot send to \"%llu\"", w->agent,
                           (unsigned long long)to);
+    uint32_t slot = sim_slot(w->sim, (uint32_t)to, w->agent);
+    if (slot == TACIT_NO_SLOT && w->sim->direct) /* levels know of neighbours only */
+        return tacit_fail(&w->error, TACIT_EUSAGE,
+                          "protocol \"%s\" sends to an agent that is no neighbour; it must declare "
+                          "TACIT_CHATTY",
+                          w->sim->world.protocol->name);
     parcel_open(w, p);
-    return dispatch(w, p, (uint32_t)to, sim_slot(w->sim, (uint32_t)to, w->agent));
+    return dispatch(w, p, (uint32_t)to, slot);
 }
 
 static tacit_status send_all(sim_worker *w, parcel *p)

@@ -185,7 +185,8 @@ PY
 fi
 
 # ---- a terminal gets bold and a bar, unless it says no ----
-if command -v script >/dev/null; then
+# Not everywhere is there a script, or a terminal to be had.
+if script -qec true /dev/null >/dev/null 2>&1; then
     TERM=xterm script -qec "'$TACIT' --help" typescript >/dev/null
     grep -q $'\033\[1m' typescript || complain "no bold on a terminal"
     TERM=xterm NO_COLOR=1 script -qec "'$TACIT' --help" typescript >/dev/null

@@ -110,10 +110,11 @@ static void wake(sim_worker *w, const sim_tick *tick)
  *     three ticks ahead   the tables that say where things are
  *     two ahead           state, ledger, the row of the graph
  *     one ahead           what the protocol expects to read, and the states of neighbours
- *     now                 the first records of the next agent (fetched by model/gradient.c)
+ *     now                 the records of the next agent (model/gradient.c, deliver.c)
+ *
+ * gcc takes a function that only prefetches for one without effects and drops the call; what
+ * is inlined stays.
  */
-/* gcc takes a function that only prefetches for one without effects and drops the call; what
- * is inlined stays. */
 #define FETCHES static inline __attribute__((always_inline)) void
 
 FETCHES fetch_tables(const sim *s, uint32_t agent)

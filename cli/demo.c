@@ -187,9 +187,9 @@ static void show_table(const row *rows)
 static void show_privacy(const row *rows)
 {
     const tacit_privacy_options *privacy = &rows[0].privacy;
-    printf("\n%sWho learns what%s (epsilon is for one %s, adjacency %s)\n", cli_bold(), cli_plain(),
-           tacit_unit_name((tacit_unit)privacy->unit),
-           tacit_adjacency_name((tacit_adjacency)privacy->adjacency));
+    printf("\n%sWho learns what%s (epsilon is for one %s, adjacency %s, at delta %g)\n", cli_bold(),
+           cli_plain(), tacit_unit_name((tacit_unit)privacy->unit),
+           tacit_adjacency_name((tacit_adjacency)privacy->adjacency), privacy->delta);
     for (size_t i = 0; i < CONTESTANTS; i++) {
         char text[300];
         snprintf(text, sizeof text, "%s; an adversary (%s) sees %s", contestants[i].says,

@@ -112,9 +112,10 @@ static void say_privacy(const tacit_experiment *x, const cli_outcome *outcome)
     const char *unit = tacit_unit_name((tacit_unit)x->privacy.unit);
     const char *adjacency = tacit_adjacency_name((tacit_adjacency)x->privacy.adjacency);
     snprintf(text, sizeof text,
-             "epsilon %s for one %s (adjacency %s), against an adversary \"%s\" that sees %s; "
+             "epsilon %s at delta %g for one %s (adjacency %s), against an adversary \"%s\" that "
+             "sees %s; "
              "%s releases, mechanism %s",
-             epsilon, unit, adjacency, tacit_trust_name(x->protocol->trust),
+             epsilon, x->privacy.delta, unit, adjacency, tacit_trust_name(x->protocol->trust),
              tacit_trust_words(x->protocol->trust), count,
              tacit_mechanism_name((tacit_mechanism)x->privacy.mechanism));
     printf("  %-22s", "privacy");

@@ -83,7 +83,7 @@ assert run["privacy"]["adversary"] == "local"
 assert run["messages"] > 0 and run["bytes"] == run["messages"] * 4 * 8
 PY
 cmp -s run.json small/summary.json || complain "--json is not summary.json"
-says 'epsilon unbounded for one record (adjacency replace)' "$TACIT" run small.yaml --quiet
+says 'epsilon unbounded at delta 1e-05 for one record (adjacency replace)' "$TACIT" run small.yaml --quiet
 says 'runs/small-2/' "$TACIT" run small.yaml -q
 # Flags in all their spellings mean the same.
 "$TACIT" run --json=true -t1 -q -o other --set=run.seed=1 -- small.yaml >other.json ||
@@ -122,8 +122,8 @@ alone, pooled = (json.load(open("by-" + name + "/summary.json"))["privacy"] for 
 assert alone["epsilon"] == 0 and alone["unbounded"] is False and alone["adversary"] == "silent"
 assert pooled["epsilon"] is None and pooled["unbounded"] is True and pooled["adversary"] == "central"
 PY
-grep -q 'epsilon 0 for one record' alone.txt || complain "alone: $(cat alone.txt)"
-grep -q 'epsilon unbounded for one record' global.txt || complain "global: $(cat global.txt)"
+grep -q 'epsilon 0 at delta 1e-05 for one record' alone.txt || complain "alone: $(cat alone.txt)"
+grep -q 'epsilon unbounded at delta 1e-05 for one record' global.txt || complain "global: $(cat global.txt)"
 
 # ---- remarks: agents that cannot learn from others ----
 "$TACIT" run small.yaml --out remarks --set graph.cutoff=1 >/dev/null 2>err.txt || complain "remarks"

@@ -4,11 +4,7 @@
  * events one by one in the order of sim_event_before, whatever the number of threads.
  *
  *   merged    one thread, any protocol: ticks and queue merged by time.
- *   levels    zero latency, quiet protocols (handlers of messages do not send). A tick of
- *             agent i touches i and its neighbours, nothing else. Ticks of a window get
- *             levels: one more than the highest level of an earlier tick that touches a
- *             common agent. Ticks of one level touch disjoint agents and run together;
- *             levels run one after the other, so that conflicting ticks keep their order.
+ *   levels    zero latency, quiet protocols (handlers of messages do not send): levels.c.
  *   windows   positive latency: what is sent inside a window no longer than the least
  *             latency arrives after it. So inside the window agents are independent, each
  *             handles its own events in order.
@@ -19,10 +15,9 @@
 
 #include "base/array.h"
 #include "runtime/sim/sim.h"
+#include "runtime/sim/tick.h"
 
 #define EVENTS_BETWEEN_STOPS 4096
-#define FETCHED 6400     /* bytes of the next agent's records that the gradient asks for */
-#define FETCH_MOST 16000 /* ... and that are asked for while its neighbours are told */
 
 /* ---- what workers produced ---- */
 
@@ -89,104 +84,10 @@ tacit_status sim_collect(sim *s, tacit_error *err)
     return first_failure(s, err);
 }
 
-/* ---- ticks ---- */
-
-static void wake(sim_worker *w, const sim_tick *tick)
-{
-    static const tacit_event event = {
-        .type = TACIT_WAKE, .from = TACIT_NOBODY, .slot = TACIT_NO_SLOT};
-    if (!sim_online(w->sim, tick->agent))
-        return;
-    w->traffic.ticks++;
-    sim_handle(w, tick->agent, tick->time, &event);
-}
-
-/*
- * Memory is slow and the future is known. Between two ticks of one agent the records of all
- * others pass through the caches, so that whatever belongs to an agent is always cold; each
- * fetch would stall the tick for longer than its arithmetic takes. So it is asked for some
- * ticks before, a step of indirection at a time:
- *
- *     three ticks ahead   the tables that say where things are
- *     two ahead           state, ledger, the row of the graph
- *     one ahead           what the protocol expects to read, and the states of neighbours
- *     now                 the records of the next agent (model/gradient.c, deliver.c)
- *
- * gcc takes a function that only prefetches for one without effects and drops the call; what
- * is inlined stays.
- */
-#define FETCHES static inline __attribute__((always_inline)) void
-
-FETCHES fetch_tables(const sim *s, uint32_t agent)
-{
-    const tacit_graph *g = s->world.graph;
-    __builtin_prefetch(&s->state_at[agent]);
-    __builtin_prefetch(&s->agent[agent]);
-    __builtin_prefetch(&s->ledger[agent]);
-    __builtin_prefetch(&g->row[agent]);
-    __builtin_prefetch(&g->degree[agent]);
-    if (s->world.data)
-        __builtin_prefetch(tacit_dataset_shard(s->world.data, agent, TACIT_TRAIN));
-}
-
-FETCHES fetch_lines(const void *from, size_t bytes)
-{
-    for (const char *line = from, *end = line + bytes; line < end; line += 64)
-        __builtin_prefetch(line);
-}
-
-FETCHES fetch_own(const sim *s, uint32_t agent)
-{
-    const tacit_graph *g = s->world.graph;
-    uint64_t from = g->row[agent], degree = g->row[agent + 1] - from;
-    fetch_lines(sim_state(s, agent), s->state_at[agent + 1] - s->state_at[agent]);
-    fetch_lines(s->ledger[agent].entries, s->ledger[agent].count * sizeof(tacit_ledger_entry));
-    fetch_lines(g->neighbour + from, degree * sizeof *g->neighbour);
-    fetch_lines(g->weight + from, degree * sizeof *g->weight);
-    fetch_lines(g->mirror + from, degree * sizeof *g->mirror);
-}
-
-FETCHES fetch_others(const sim *s, uint32_t agent)
-{
-    const tacit_graph *g = s->world.graph;
-    const tacit_protocol *p = s->world.protocol;
-    uint64_t from = g->row[agent], end = g->row[agent + 1];
-    if (p->expect)
-        p->expect(s->shared, sim_state(s, agent), (uint32_t)(end - from));
-    for (uint64_t e = from; s->direct && e < end; e++) {
-        const char *state = sim_state(s, g->neighbour[e]);
-        __builtin_prefetch(state);
-        __builtin_prefetch(state + 64);
-    }
-}
-
-/* `next` are the three agents that tick after this one. */
-FETCHES look_ahead(sim_worker *w, const uint32_t next[3])
-{
-    const sim *s = w->sim;
-    fetch_tables(s, next[2]);
-    fetch_own(s, next[1]);
-    fetch_others(s, next[0]);
-    tacit_scratch_set_next_rows(w->scratch, NULL);
-    if (!s->world.data)
-        return;
-    const tacit_shard *shard = tacit_dataset_shard(s->world.data, next[0], TACIT_TRAIN);
-    tacit_batch batch;
-    size_t cursor = 0;
-    if (tacit_shard_next(shard, &cursor, &batch)) {
-        tacit_scratch_set_next_rows(w->scratch, batch.x);
-        size_t bytes =
-            batch.rows * tacit_shard_features(shard) * tacit_scalar_size(tacit_shard_scalar(shard));
-        w->fetch = (const char *)batch.x + (bytes < FETCHED ? bytes : FETCHED);
-        w->fetch_end = (const char *)batch.x + (bytes < FETCH_MOST ? bytes : FETCH_MOST);
-        fetch_lines(batch.y, batch.rows * tacit_scalar_size(tacit_shard_scalar(shard)));
-    }
-}
-
 /* ---- merged ---- */
 
 /* Handle queue and ticks before `end` in order of time; the queue comes first in a tie. */
-static tacit_status merge(sim *s, const sim_tick *tick, size_t count, double end, tacit_error *err)
+tacit_status sim_merge(sim *s, const sim_tick *tick, size_t count, double end, tacit_error *err)
 {
     sim_worker *w = &s->worker[0];
     tacit_status status = TACIT_OK;
@@ -235,140 +136,7 @@ static tacit_status run_merged(sim *s, double *end, tacit_error *err)
     }
     size_t count;
     const sim_tick *tick = sim_clock_take(s->clock, end, &count);
-    return tick ? merge(s, tick, count, *end, err) : tacit_out_of_memory(err);
-}
-
-/* ---- levels ---- */
-
-static bool make_room(sim *s, size_t count)
-{
-    if (!s->level && !(s->level = calloc(s->agents, sizeof *s->level)))
-        return false;
-    if (count <= s->order_capacity)
-        return true;
-    uint32_t *order = realloc(s->order, 2 * count * sizeof *order);
-    s->order = order ? order : s->order;
-    uint32_t *level_of = realloc(s->level_of, 2 * count * sizeof *level_of);
-    s->level_of = level_of ? level_of : s->level_of;
-    if (!order || !level_of)
-        return false;
-    s->order_capacity = 2 * count;
-    return true;
-}
-
-/* As look_ahead, for the loop below: it is the part that only one thread does. */
-FETCHES fetch_levels(const sim *s, const sim_tick *tick, size_t count, size_t k)
-{
-    const tacit_graph *g = s->world.graph;
-    if (k + 16 < count)
-        __builtin_prefetch(&g->row[tick[k + 16].agent]);
-    if (k + 8 < count)
-        __builtin_prefetch(&g->neighbour[g->row[tick[k + 8].agent]]);
-    if (k + 4 < count) {
-        uint32_t a = tick[k + 4].agent;
-        for (uint64_t e = g->row[a]; e < g->row[a + 1]; e++)
-            __builtin_prefetch(&s->level[g->neighbour[e]], 1);
-    }
-}
-
-/* Level of each tick, from 0; returns how many levels there are. */
-static uint32_t assign_levels(sim *s, const sim_tick *tick, size_t count)
-{
-    const tacit_graph *g = s->world.graph;
-    uint64_t base = s->level_base, top = base;
-    for (size_t k = 0; k < count; k++) {
-        fetch_levels(s, tick, count, k);
-        uint32_t a = tick[k].agent;
-        uint64_t level = s->level[a] > base ? s->level[a] : base;
-        for (uint64_t e = g->row[a]; e < g->row[a + 1]; e++)
-            if (s->level[g->neighbour[e]] > level)
-                level = s->level[g->neighbour[e]];
-        level++;
-        s->level[a] = level;
-        for (uint64_t e = g->row[a]; e < g->row[a + 1]; e++)
-            s->level[g->neighbour[e]] = level;
-        s->level_of[k] = (uint32_t)(level - base - 1);
-        if (level > top)
-            top = level;
-    }
-    s->level_base = top; /* older levels count as untouched from now on */
-    return (uint32_t)(top - base);
-}
-
-typedef struct level_job {
-    sim *s;
-    const sim_tick *tick;
-    const uint32_t *order; /* ticks of this level */
-    size_t count;
-} level_job;
-
-static void run_level(void *ctx, uint32_t worker, size_t begin, size_t end)
-{
-    const level_job *job = ctx;
-    sim_worker *w = &job->s->worker[worker];
-    for (size_t k = begin; k < end; k++) {
-        const sim_tick *tick = &job->tick[job->order[k]];
-        uint32_t next[3];
-        for (size_t d = 0; d < 3; d++) {
-            size_t at = k + 1 + d < end ? k + 1 + d : end - 1; /* others' agents are not ours */
-            next[d] = job->tick[job->order[at]].agent;
-        }
-        look_ahead(w, next);
-        wake(w, tick);
-    }
-}
-
-/* Ticks in order of their level, by counting; start[l] is where level l begins. */
-static void sort_by_level(sim *s, size_t count, size_t *start, uint32_t levels)
-{
-    memset(start, 0, (levels + 1) * sizeof *start);
-    for (size_t k = 0; k < count; k++)
-        start[s->level_of[k] + 1]++;
-    for (uint32_t l = 0; l < levels; l++)
-        start[l + 1] += start[l];
-    for (size_t k = 0; k < count; k++)
-        s->order[start[s->level_of[k]]++] = (uint32_t)k;
-    for (uint32_t l = levels; l > 0; l--)
-        start[l] = start[l - 1];
-    start[0] = 0;
-}
-
-static tacit_status run_ticks(sim *s, const sim_tick *tick, size_t count, tacit_error *err)
-{
-    if (!make_room(s, count))
-        return tacit_out_of_memory(err);
-    uint32_t levels = assign_levels(s, tick, count);
-    if ((size_t)levels * 2 > count) /* too entangled to gain anything */
-        return merge(s, tick, count, -INFINITY, err);
-    size_t *start = malloc((levels + 1) * sizeof *start);
-    if (!start)
-        return tacit_out_of_memory(err);
-    sort_by_level(s, count, start, levels);
-    for (uint32_t l = 0; l < levels; l++) {
-        level_job job = {s, tick, s->order + start[l], start[l + 1] - start[l]};
-        size_t grain = job.count / (4 * tacit_threads_count(s->threads));
-        tacit_threads_run(s->threads, job.count, grain > 12 ? grain : 12, run_level, &job);
-    }
-    free(start);
-    return sim_collect(s, err);
-}
-
-static tacit_status run_levels(sim *s, double *end, tacit_error *err)
-{
-    double queued = sim_queue_next(&s->queue);
-    if (queued < *end)
-        *end = queued;
-    size_t count;
-    const sim_tick *tick = sim_clock_take(s->clock, end, &count);
-    if (!tick)
-        return tacit_out_of_memory(err);
-    tacit_status status = count ? run_ticks(s, tick, count, err) : TACIT_OK;
-    while (status == TACIT_OK && sim_queue_next(&s->queue) <= *end) {
-        sim_event event = sim_queue_pop(&s->queue);
-        sim_deliver(&s->worker[0], &event);
-        status = sim_collect(s, err);
-    }
-    return status;
+    return tick ? sim_merge(s, tick, count, *end, err) : tacit_out_of_memory(err);
 }
 
 /* ---- windows ---- */
@@ -498,7 +266,7 @@ tacit_status sim_run_until(sim *s, double until, const tacit_stop *stop, tacit_e
             return tacit_fail(err, TACIT_EINTERRUPTED, "interrupted at time %g", s->now);
         double end = beyond;
         tacit_status status = latency    ? run_windows(s, &end, err)
-                              : parallel ? run_levels(s, &end, err)
+                              : parallel ? sim_run_levels(s, &end, err)
                                          : run_merged(s, &end, err);
         if (status != TACIT_OK)
             return status;
@@ -510,9 +278,7 @@ tacit_status sim_run_until(sim *s, double until, const tacit_stop *stop, tacit_e
 
 void sim_engine_clear(sim *s)
 {
-    free(s->level);
-    free(s->order);
-    free(s->level_of);
+    sim_levels_clear(s);
     free(s->batch);
     free(s->group);
 }

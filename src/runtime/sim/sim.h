@@ -7,7 +7,9 @@
  *   sim.c         create, destroy, start, finish, the operations of tacit_runtime_ops
  *   world.c       what agents see: the environment, sending, the simulated network
  *   deliver.c     handing one event to one agent
- *   engine.c      which events run when, and which of them at the same time
+ *   engine.c      which events run when; windows of latency on many threads
+ *   levels.c      ticks at zero latency on many threads
+ *   tick.h        one tick, and fetching what the next ones need
  *   persist.c     checkpoints
  *   clock.c, queue.c   ticks and everything else that is to come
  */
@@ -73,6 +75,14 @@ typedef struct sim_worker {
     sim_queue soon;
 } sim_worker;
 
+/* The ticks of a window by level: levels.c. */
+typedef struct sim_plan {
+    size_t levels;
+    uint32_t *order, *level_of;
+    size_t *start; /* of each level in `order` */
+    size_t order_room, level_room, start_room;
+} sim_plan;
+
 typedef enum sim_phase { SIM_NEW, SIM_RUNNING, SIM_FINISHED } sim_phase;
 
 struct sim {
@@ -101,8 +111,7 @@ struct sim {
     /* room for the engine */
     uint64_t *level; /* last level that touched an agent */
     uint64_t level_base;
-    uint32_t *order, *level_of;
-    size_t order_capacity;
+    sim_plan plan;
     sim_event *batch;
     size_t batch_count, batch_capacity;
     size_t *group;
@@ -137,8 +146,15 @@ void sim_fail(sim_worker *w, double now, tacit_status status, const char *why);
 /* engine.c */
 tacit_status sim_run_until(sim *s, double until, const tacit_stop *stop, tacit_error *err);
 void sim_engine_clear(sim *s);
+/* Ticks and queue before `end` one by one, in order of time. */
+tacit_status sim_merge(sim *s, const sim_tick *tick, size_t count, double end, tacit_error *err);
 /* Move what workers produced to the queue and the metric sink; report the first failure. */
 tacit_status sim_collect(sim *s, tacit_error *err);
+
+/* levels.c */
+/* Run a window before *end on many threads; *end is lowered to where it ended. */
+tacit_status sim_run_levels(sim *s, double *end, tacit_error *err);
+void sim_levels_clear(sim *s);
 
 /* persist.c */
 tacit_status sim_save(const tacit_runtime *rt, tacit_saver *saver);

@@ -4,7 +4,7 @@
  * events one by one in the order of sim_event_before, whatever the number of threads.
  *
  *   merged    one thread, any protocol: ticks and queue merged by time.
- *   levels    zero latency, quiet protocols (handlers of messages do not send): levels.c.
+ *   lanes     zero latency, quiet protocols (handlers of messages do not send): lanes.c.
  *   windows   positive latency: what is sent inside a window no longer than the least
  *             latency arrives after it. So inside the window agents are independent, each
  *             handles its own events in order.
@@ -95,10 +95,12 @@ tacit_status sim_merge(sim *s, const sim_tick *tick, size_t count, double end, t
     while (status == TACIT_OK) {
         double queued = sim_queue_next(&s->queue);
         if (k < count && tick[k].time < queued) {
-            uint32_t next[3];
-            for (size_t d = 0; d < 3; d++)
-                next[d] = tick[k + 1 + d < count ? k + 1 + d : count - 1].agent;
-            look_ahead(w, next);
+            sim_ahead ahead;
+            for (size_t d = 0; d < SIM_AHEAD; d++) {
+                ahead.agent[d] = tick[k + 1 + d < count ? k + 1 + d : count - 1].agent;
+                ahead.ours[d] = true;
+            }
+            look_ahead(w, &ahead);
             wake(w, &tick[k++]);
         } else if (queued < end) {
             sim_event event = sim_queue_pop(&s->queue);
@@ -258,15 +260,14 @@ static tacit_status run_windows(sim *s, double *end, tacit_error *err)
 tacit_status sim_run_until(sim *s, double until, const tacit_stop *stop, tacit_error *err)
 {
     bool latency = s->world.network.latency != TACIT_LATENCY_ZERO;
-    bool parallel =
-        s->direct && s->clock && tacit_threads_count(s->threads) > 1 && !s->runtime.trace;
+    bool parallel = s->lanes && !s->runtime.trace;
     double beyond = nextafter(until, INFINITY); /* `until` itself is included */
     while (s->now < beyond) {
         if (stop && *stop)
             return tacit_fail(err, TACIT_EINTERRUPTED, "interrupted at time %g", s->now);
         double end = beyond;
         tacit_status status = latency    ? run_windows(s, &end, err)
-                              : parallel ? sim_run_levels(s, &end, err)
+                              : parallel ? sim_run_lanes(s, &end, err)
                                          : run_merged(s, &end, err);
         if (status != TACIT_OK)
             return status;
@@ -278,7 +279,6 @@ tacit_status sim_run_until(sim *s, double until, const tacit_stop *stop, tacit_e
 
 void sim_engine_clear(sim *s)
 {
-    sim_levels_clear(s);
     free(s->batch);
     free(s->group);
 }

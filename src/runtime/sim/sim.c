@@ -169,6 +169,7 @@ static void sim_destroy(tacit_runtime *rt)
     sim_clock_free(s->clock);
     free(s->queue.heap);
     sim_engine_clear(s);
+    sim_lanes_free(s->lanes);
     free(s->shared);
     size_t n = s->agents;
     if (s->state)
@@ -207,6 +208,9 @@ static tacit_status sim_create(tacit_runtime **out, const tacit_world *world, ta
         status = plan_churn(s, err);
     if (status == TACIT_OK && world->protocol->flags & TACIT_WAKES &&
         !(s->clock = sim_clock_create(s->agents, &s->random)))
+        status = tacit_out_of_memory(err);
+    if (status == TACIT_OK && s->clock && s->direct && world->threads > 1 &&
+        !(s->lanes = sim_lanes_create(s->agents, world->threads)))
         status = tacit_out_of_memory(err);
     if (status != TACIT_OK) {
         sim_destroy(&s->runtime);

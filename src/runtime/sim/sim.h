@@ -8,7 +8,7 @@
  *   world.c       what agents see: the environment, sending, the simulated network
  *   deliver.c     handing one event to one agent
  *   engine.c      which events run when; windows of latency on many threads
- *   levels.c      ticks at zero latency on many threads
+ *   lanes.c       ticks at zero latency on many threads
  *   tick.h        one tick, and fetching what the next ones need
  *   persist.c     checkpoints
  *   clock.c, queue.c   ticks and everything else that is to come
@@ -22,6 +22,7 @@
 #include "tacit/runtime.h"
 
 typedef struct sim sim;
+typedef struct sim_lanes sim_lanes;
 
 /* A request that waits for its reply; a list for each agent. */
 typedef struct sim_request {
@@ -75,14 +76,6 @@ typedef struct sim_worker {
     sim_queue soon;
 } sim_worker;
 
-/* The ticks of a window by level: levels.c. */
-typedef struct sim_plan {
-    size_t levels;
-    uint32_t *order, *level_of;
-    size_t *start; /* of each level in `order` */
-    size_t order_room, level_room, start_room;
-} sim_plan;
-
 typedef enum sim_phase { SIM_NEW, SIM_RUNNING, SIM_FINISHED } sim_phase;
 
 struct sim {
@@ -109,9 +102,7 @@ struct sim {
     bool churn;
     bool starting; /* sends of TACIT_START wait until all have started */
     /* room for the engine */
-    uint64_t *level; /* last level that touched an agent */
-    uint64_t level_base;
-    sim_plan plan;
+    sim_lanes *lanes; /* NULL unless many threads share the ticks */
     sim_event *batch;
     size_t batch_count, batch_capacity;
     size_t *group;
@@ -151,10 +142,11 @@ tacit_status sim_merge(sim *s, const sim_tick *tick, size_t count, double end, t
 /* Move what workers produced to the queue and the metric sink; report the first failure. */
 tacit_status sim_collect(sim *s, tacit_error *err);
 
-/* levels.c */
+/* lanes.c */
+sim_lanes *sim_lanes_create(uint32_t agents, uint32_t count);
+void sim_lanes_free(sim_lanes *lanes);
 /* Run a window before *end on many threads; *end is lowered to where it ended. */
-tacit_status sim_run_levels(sim *s, double *end, tacit_error *err);
-void sim_levels_clear(sim *s);
+tacit_status sim_run_lanes(sim *s, double *end, tacit_error *err);
 
 /* persist.c */
 tacit_status sim_save(const tacit_runtime *rt, tacit_saver *saver);

@@ -67,13 +67,22 @@ FETCHES fetch_others(const sim *s, uint32_t agent)
     }
 }
 
-/* `next` are the three agents that tick after this one. */
-FETCHES look_ahead(sim_worker *w, const uint32_t next[3])
+/* The agents that tick after this one on the same thread. */
+enum { SIM_AHEAD = 3 };
+typedef struct sim_ahead {
+    uint32_t agent[SIM_AHEAD];
+    bool ours[SIM_AHEAD]; /* no other thread can touch it: its state may be read */
+} sim_ahead;
+
+FETCHES look_ahead(sim_worker *w, const sim_ahead *ahead)
 {
     const sim *s = w->sim;
+    const uint32_t *next = ahead->agent;
     fetch_tables(s, next[2]);
-    fetch_own(s, next[1]);
-    fetch_others(s, next[0]);
+    if (ahead->ours[1])
+        fetch_own(s, next[1]);
+    if (ahead->ours[0])
+        fetch_others(s, next[0]);
     tacit_scratch_set_next_rows(w->scratch, NULL);
     if (!s->world.data)
         return;

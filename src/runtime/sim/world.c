@@ -172,7 +172,7 @@ static tacit_status send_one(sim_worker *w, tacit_agent to, parcel *p)
         return tacit_fail(&w->error, TACIT_EUSAGE, "agent %u cannot send to \"%llu\"", w->agent,
                           (unsigned long long)to);
     uint32_t slot = sim_slot(w->sim, (uint32_t)to, w->agent);
-    if (slot == TACIT_NO_SLOT && w->sim->direct) /* levels know of neighbours only */
+    if (slot == TACIT_NO_SLOT && w->sim->direct) /* lanes know of neighbours only */
         return tacit_fail(&w->error, TACIT_EUSAGE,
                           "protocol \"%s\" sends to an agent that is no neighbour; it must declare "
                           "TACIT_CHATTY",

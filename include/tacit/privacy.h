@@ -15,14 +15,14 @@
 #include "tacit/config.h"
 #include "tacit/vector.h"
 
-typedef enum tacit_trust {                      /* what the adversary sees: MATH section 0 */
-                           TACIT_TRUST_LOCAL,   /* every message on every link */
-                           TACIT_TRUST_SECURE,  /* only sums over groups */
-                           TACIT_TRUST_NETWORK, /* one agent's own view */
-                           TACIT_TRUST_LEARNER, /* the learner and all other owners */
-                           TACIT_TRUST_CENTRAL, /* only the final output; a curator holds all data
-                                                 */
-                           TACIT_TRUST_SILENT   /* nothing: no agent ever speaks */
+/* What the adversary sees. */
+typedef enum tacit_trust {
+    TACIT_TRUST_LOCAL,   /* every message on every link */
+    TACIT_TRUST_SECURE,  /* only sums over groups */
+    TACIT_TRUST_NETWORK, /* one agent's own view */
+    TACIT_TRUST_LEARNER, /* the learner and all other owners */
+    TACIT_TRUST_CENTRAL, /* only the final output; a curator holds all data */
+    TACIT_TRUST_SILENT   /* nothing: no agent ever speaks */
 } tacit_trust;
 const char *tacit_trust_name(tacit_trust trust);
 const char *tacit_trust_words(tacit_trust trust); /* one line for a reader */

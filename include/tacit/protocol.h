@@ -55,7 +55,7 @@ typedef struct tacit_protocol {
     const tacit_secret *(*model)(const void *shared, const void *self);
     /* Optional hint: this agent ticks soon; call tacit_public_expect on what it will read. */
     void (*expect)(const void *shared, const void *self, uint32_t neighbours);
-    /* Optional: true if the protocol minimises Q (MATH section 1), and with which mu and
+    /* Optional: true if the protocol minimises Q (docs/protocols/cd.md), and with which mu and
      * confidence c_i for an agent of `records` records. */
     bool (*coupling)(const void *shared, size_t records, double *mu, double *confidence);
 } tacit_protocol;

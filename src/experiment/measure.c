@@ -5,7 +5,7 @@
  * its own place; sums over agents then go along a fixed tree. So the result is the same for
  * any number of threads.
  *
- * Objective (MATH section 1, 000 eq. 2):
+ * Objective (paper 000, equation 2):
  *
  *     Q(Theta) = 1/2 sum_{i<j} W_ij ||theta_i - theta_j||^2 + mu sum_i D_i c_i L_i(theta_i)
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cd: personalized models by asynchronous block coordinate descent (paper 000, section 2.3;
- * MATH section 2). All agents together minimise
+ * docs/protocols/cd.md). All agents together minimise
  *
  *     Q(Theta) = 1/2 sum_{i<j} W_ij ||theta_i - theta_j||^2 + mu sum_i D_i c_i L_i(theta_i).  (2)
  *

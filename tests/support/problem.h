@@ -35,7 +35,7 @@ double problem_degree(const problem *q, uint32_t i);
 double problem_confidence(const problem *q, uint32_t i); /* m_i / max m */
 double problem_lambda(const problem *q, uint32_t i);
 double problem_local_loss(const problem *q, uint32_t i, const double *theta);
-/* Q of MATH section 1. */
+/* Q of equation 2. */
 double problem_objective(const problem *q, double mu, models theta);
 /* The minimiser of Q, by Newton on all models at once. */
 void problem_solve(const problem *q, double mu, models theta);

@@ -18,11 +18,11 @@ typedef struct tacit_setup {
     const tacit_privacy_options *privacy;
 } tacit_setup;
 
-enum {                  /* tacit_protocol.flags */
-       TACIT_WAKES = 1, /* wants a Poisson clock */
-       TACIT_CHATTY =
-           2, /* sends while handling messages or to strangers, or uses timers or requests */
-       TACIT_ORACLE = 4 /* needs pooled data: simulator only */
+/* tacit_protocol.flags */
+enum {
+    TACIT_WAKES = 1,  /* wants a Poisson clock */
+    TACIT_CHATTY = 2, /* sends while handling messages or to strangers, has timers or requests */
+    TACIT_ORACLE = 4  /* needs pooled data: simulator only */
 };
 
 typedef struct tacit_protocol {

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "data/shard.h"
 #include "math/kernels.h"
 #include "tacit/tacit.h"
 

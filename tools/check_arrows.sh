@@ -69,4 +69,9 @@ for file in $(find src include/tacit cli -name '*.[ch]' | sort); do
         esac
     done
 done
+# A private metric is for the owner's eyes: a protocol hands it on and does not look inside.
+if grep -n 'owner_only' src/protocol/*.[ch]; then
+    echo "protocols must not read what is inside a private metric"
+    failed=1
+fi
 exit $failed

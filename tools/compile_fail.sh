@@ -23,9 +23,9 @@ for cc in cc clang; do
     esac
     [ $status -ne 0 ] || { echo "compiled, and must not"; failed=1; continue; }
     # gcc points into the header and notes the caller, clang the other way round: so ask that
-    # every error is the refusal of a type, and that the marked line is where it came from.
+    # every error is the refusal of a type, or that no such type is known, and that the marked line is where it came from.
     if [ "$(grep -c ' error: ' <<<"$words")" != 1 ] ||
-        ! grep -q ' error: .*not compatible with any' <<<"$words"; then
+        ! grep -qE ' error: .*(not compatible with any|unknown type name)' <<<"$words"; then
         echo "refused for another reason"
         failed=1
     fi

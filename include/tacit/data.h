@@ -21,13 +21,6 @@ typedef struct tacit_shard tacit_shard; /* one agent's records of one split */
 
 typedef enum tacit_split { TACIT_TRAIN, TACIT_VALIDATION, TACIT_TEST, TACIT_SPLITS } tacit_split;
 
-/* Consecutive rows: x is rows x features (row-major, no padding), y one value a row. */
-typedef struct tacit_batch {
-    size_t rows;
-    const void *x;
-    const void *y;
-} tacit_batch;
-
 /* ---- building: say how many rows, then put them ---- */
 /* `counts[split][agent]` says how many rows each agent will get (counts[split] == NULL:
  * none); all memory is claimed, and absurd sizes refused, here. Rows start as zero. */
@@ -59,18 +52,13 @@ const tacit_shard *tacit_dataset_shard(const tacit_dataset *data, uint32_t agent
 /* All agents' rows of a split as one shard: for oracles under trust `central` only. */
 const tacit_shard *tacit_dataset_pooled(const tacit_dataset *data, tacit_split split);
 
-/* ---- a shard, for kernels ---- */
+/* ---- a shard: its size; what is in it only kernels can read (src/data/shard.h) ---- */
 size_t tacit_shard_rows(const tacit_shard *shard);
 size_t tacit_shard_features(const tacit_shard *shard);
 tacit_scalar tacit_shard_scalar(const tacit_shard *shard);
-/* Batches in order: start with *cursor = 0; false at the end. */
-bool tacit_shard_next(const tacit_shard *shard, size_t *cursor, tacit_batch *batch);
-/* Ask the cache for the first `lines` cache lines of the shard. */
-void tacit_shard_prefetch(const tacit_shard *shard, size_t lines);
 
 /* ---- sources ---- */
 typedef enum tacit_bound { TACIT_BOUND_NONE, TACIT_BOUND_L2, TACIT_BOUND_L1 } tacit_bound;
-typedef enum tacit_task { TACIT_CLASSIFY, TACIT_REGRESS } tacit_task;
 
 /* Options of the YAML section "data". */
 typedef struct tacit_data_options {

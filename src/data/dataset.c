@@ -16,6 +16,7 @@
 #include "data/dataset.h"
 
 #include "base/pages.h"
+#include "data/shard.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -365,17 +366,4 @@ bool tacit_shard_next(const tacit_shard *shard, size_t *cursor, tacit_batch *bat
     batch->y = data->y + at * data->value_bytes;
     *cursor += batch->rows;
     return true;
-}
-
-void tacit_shard_prefetch(const tacit_shard *shard, size_t lines)
-{
-    const tacit_dataset *data = shard->data;
-    size_t first = (size_t)shard->first, rows = (size_t)shard->rows;
-    if (lines == 0 || rows == 0)
-        return;
-    __builtin_prefetch(data->y + first * data->value_bytes);
-    const unsigned char *x = data->x + first * data->row_bytes;
-    size_t all = (rows * data->row_bytes + LINE - 1) / LINE;
-    for (size_t k = 0; k < lines && k < all; k++)
-        __builtin_prefetch(x + k * LINE);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/shard.h"
 #include "experiment/run.h"
 
 #define FORMAT 1

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TACIT_LINEAR_H
 #define TACIT_LINEAR_H
+#include "data/shard.h"
 #include "tacit/model.h"
 
 typedef enum tacit_loss { TACIT_LOGISTIC, TACIT_SQUARED } tacit_loss;

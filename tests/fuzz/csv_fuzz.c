@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tacit/data.h"
+#include "data/shard.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 

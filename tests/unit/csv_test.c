@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "data/csv_scan.h"
-#include "tacit/data.h"
+#include "data/shard.h"
 
 static tacit_data_options plain(void)
 {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tacit/data.h"
+#include "data/shard.h"
 
 static tacit_data_options small_task(void)
 {
@@ -70,7 +70,6 @@ static void test_rows_come_back_where_they_were_put(void **state)
             assert_true(number((tacit_scalar)scalar, b.y, r) == 20);
         }
         assert_false(tacit_shard_next(shard, &cursor, &b));
-        tacit_shard_prefetch(shard, 1000);
 
         /* Pooled: all agents' rows of the split, in order, as consecutive memory. */
         shard = tacit_dataset_pooled(data, TACIT_TRAIN);
@@ -86,7 +85,6 @@ static void test_rows_come_back_where_they_were_put(void **state)
         assert_int_equal(tacit_shard_rows(shard), 0);
         assert_int_equal(tacit_shard_features(shard), 2);
         assert_false(tacit_shard_next(shard, &cursor, &b));
-        tacit_shard_prefetch(shard, 3);
         tacit_dataset_free(data);
     }
 }

@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "data/shard.h"
 #include "tacit/tacit.h"
 
 static const char small[] = "run: {name: small, time: 20, every: 3, sample: 4, seed: 5}\n"

@@ -17,6 +17,7 @@
  * gcc takes a function that only prefetches for one without effects and drops the call; what
  * is inlined stays.
  */
+#include "data/shard.h"
 #include "runtime/sim/sim.h"
 
 #define FETCHED 6400     /* bytes of the next agent's records that the gradient asks for */

@@ -54,7 +54,9 @@ bench: build
 	@mkdir -p bench/results
 	$(BUILD)/bench/$(BENCH)
 
-study: build
+study:
+	@tools/setup.sh build study
+	@tools/build.sh $(BUILD)
 	@test -x tools/study_$(STUDY).sh || { echo "say which: make study STUDY=name, one of:" \
 	    $(patsubst tools/study_%.sh,%,$(wildcard tools/study_*.sh)) >&2; exit 2; }
 	@TACIT=$(BUILD)/tacit tools/study_$(STUDY).sh

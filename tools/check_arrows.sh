@@ -19,13 +19,14 @@ declare -A may=(
     [runtime]="base config math random privacy graph data model protocol"
     [report]="base"
     [experiment]="base config math random privacy graph data model protocol runtime report"
-    [cli]="base config math random privacy graph data model protocol runtime report experiment"
+    [reproduce]="base config math random privacy graph data model protocol runtime report experiment"
+    [cli]="base config math random privacy graph data model protocol runtime report experiment reproduce"
 )
 # Which module a public header belongs to.
 declare -A owner=(
-    [base]=base [checkpoint]=base [vector]=base [config]=config [random]=random [privacy]=privacy [graph]=graph
+    [base]=base [targets]=base [checkpoint]=base [vector]=base [config]=config [random]=random [privacy]=privacy [graph]=graph
     [data]=data [model]=model [env]=protocol [protocol]=protocol [runtime]=runtime
-    [experiment]=experiment [tacit]=cli
+    [experiment]=experiment [sweep]=experiment [reproduce]=reproduce [tacit]=cli
 )
 
 # allowed FILE MODULE OTHER INCLUDE

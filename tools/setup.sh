@@ -1,11 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/setup.sh build|test...: install the Debian packages that are missing, and only those.
+# tools/setup.sh build|test|study...: install the Debian packages that are missing, and only those.
 # Says nothing when there is nothing to do.
 set -u
 
-build_packages="gcc libc6-dev cmake ninja-build pkg-config libsodium-dev libyaml-dev"
-test_packages="libcmocka-dev clang libclang-rt-dev clang-format clang-tidy cppcheck"
+build_packages="gcc libc6-dev cmake ninja-build pkg-config libsodium-dev libyaml-dev
+    zlib1g-dev liblzma-dev liblapacke-dev libopenblas-serial-dev libarpack2-dev"
+test_packages="libcmocka-dev clang libclang-rt-dev clang-format clang-tidy cppcheck libmatio-dev
+    python3-networkx xz-utils"
+study_packages="libmatio-dev python3 xz-utils"
 
 # The tests read JSON with whatever python3 there is.
 command -v python3 >/dev/null || test_packages="$test_packages python3"
@@ -15,8 +18,9 @@ for group in "$@"; do
     case $group in
     build) wanted="$wanted $build_packages" ;;
     test) wanted="$wanted $test_packages" ;;
+    study) wanted="$wanted $study_packages" ;;
     *)
-        echo "usage: tools/setup.sh build|test..." >&2
+        echo "usage: tools/setup.sh build|test|study..." >&2
         exit 2
         ;;
     esac
@@ -24,7 +28,7 @@ done
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     if command -v cmake >/dev/null && command -v ninja >/dev/null &&
-        pkg-config --exists libsodium yaml-0.1 2>/dev/null; then
+        pkg-config --exists libsodium yaml-0.1 zlib liblzma lapacke arpack 2>/dev/null; then
         exit 0 # not a Debian, but the needful is there; the rest will speak for itself
     fi
     echo "there is no apt-get here: install by hand what Debian calls$wanted" >&2

@@ -7,6 +7,7 @@
  */
 #include "tacit/base.h"
 #include "tacit/config.h"
+#include "tacit/targets.h"
 
 typedef struct tacit_dataset tacit_dataset;
 typedef struct tacit_shard tacit_shard; /* one agent's records of one split */
@@ -60,29 +61,101 @@ tacit_scalar tacit_shard_scalar(const tacit_shard *shard);
 /* ---- sources ---- */
 typedef enum tacit_bound { TACIT_BOUND_NONE, TACIT_BOUND_L2, TACIT_BOUND_L1 } tacit_bound;
 
+typedef enum tacit_data_source {
+    TACIT_SOURCE_LINEAR_SEPARATORS,
+    TACIT_SOURCE_CSV, /* any text table: commas, tabs, semicolons or blanks; header or not */
+    TACIT_SOURCE_LIBSVM,
+    TACIT_SOURCE_IDX,
+    TACIT_SOURCE_NPY,
+    TACIT_SOURCE_MAT,     /* a cell an agent, or one matrix */
+    TACIT_SOURCE_RATINGS, /* user, item, rating */
+} tacit_data_source;
+
+/* Who gets which records of a table. */
+typedef enum tacit_partition {
+    TACIT_PARTITION_OWN,       /* the table says: agent column, agents file, cell of a MAT file */
+    TACIT_PARTITION_IID,       /* equal shares of shuffled records */
+    TACIT_PARTITION_DIRICHLET, /* each class dealt by a draw of Dirichlet(alpha) */
+    TACIT_PARTITION_SHARDS,    /* sorted by class, cut into shards, each agent gets some */
+    TACIT_PARTITION_QUANTITY,  /* shuffled, sizes by a draw of Dirichlet(alpha) */
+    TACIT_PARTITION_CLASSES,   /* paper 004's A(t): from equal shares (t = 0) to own classes (1) */
+} tacit_partition;
+
+typedef enum tacit_missing_rule {
+    TACIT_MISSING_REFUSE,
+    TACIT_MISSING_DROP, /* the record */
+    TACIT_MISSING_ZERO,
+    TACIT_MISSING_MEAN, /* of the agent's own training records */
+} tacit_missing_rule;
+
+typedef enum tacit_standardise {
+    TACIT_STANDARDISE_NONE,
+    TACIT_STANDARDISE_AGENT,  /* each agent by its own training records */
+    TACIT_STANDARDISE_PUBLIC, /* by constants from a file */
+    TACIT_STANDARDISE_POOLED, /* by everybody's training records: an oracle, it leaks */
+} tacit_standardise;
+
 /* Options of the YAML section "data". */
 typedef struct tacit_data_options {
-    int source; /* 0 linear-separators, 1 csv */
-    /* linear-separators: paper 000 section 5.1 */
+    int source; /* tacit_data_source */
+    /* linear-separators: paper 000 section 5.1; `agents` also for partitions */
     int64_t agents, dimension, min_records, max_records, test_records, validation_records;
     double label_noise;
-    /* csv */
+    /* files: a path may name several, separated by commas, whose records follow each other;
+     * one that is not found is looked for in `folder`; gz and xz are unpacked on the way */
+    char folder[TACIT_TEXT_MAX];
     char path[TACIT_TEXT_MAX];
-    char agent_column[TACIT_TEXT_MAX]; /* one agent a distinct value */
+    char labels_path[TACIT_TEXT_MAX]; /* labels in files of their own */
+    char agents_path[TACIT_TEXT_MAX]; /* likewise whose record it is: a word a line */
+    /* csv */
+    bool header;
+    int separator;                     /* 0 comma, 1 tab, 2 semicolon, 3 blanks */
+    char agent_column[TACIT_TEXT_MAX]; /* one agent a distinct value; without header: "1", ... */
     char label_column[TACIT_TEXT_MAX];
-    char positive[TACIT_TEXT_MAX]; /* label value that counts as +1; "" = labels are numbers */
-    bool bias;                     /* append a constant 1 feature */
+    char ignore[TACIT_TEXT_MAX];     /* columns to leave out, separated by commas */
+    char categories[TACIT_TEXT_MAX]; /* "colour=red|green|blue; size=s|m|l": one feature a word */
+    char missing[TACIT_TEXT_MAX];    /* how a missing value is written, beside "" */
+    int missing_rule;                /* tacit_missing_rule */
+    /* mat */
+    char x_name[TACIT_TEXT_MAX], y_name[TACIT_TEXT_MAX]; /* variables */
+    /* labels */
+    char positive[TACIT_TEXT_MAX];  /* labels that count as +1, separated by commas */
+    char threshold[TACIT_TEXT_MAX]; /* a number: labels above count as +1, others as -1 */
+    bool bias;                      /* append a constant 1 feature */
+    /* from a table to agents */
+    int partition; /* tacit_partition */
+    double alpha;
+    int64_t shards; /* of each agent */
+    double t;
     double test_fraction, validation_fraction;
-    /* both */
-    int bound; /* tacit_bound: divide rows by max(1, norm) */
+    int standardise;                /* tacit_standardise */
+    char constants[TACIT_TEXT_MAX]; /* file: "mean,deviation" a feature */
+    /* ratings: paper 000 section 5.2 */
+    int64_t factors; /* features of an item */
+    double als_lambda;
+    int64_t als_sweeps;
+    /* all */
+    int bound;                    /* tacit_bound: divide rows by max(1, norm) */
+    int storage;                  /* 0 memory, 1 a nameless file in `scratch` */
+    char scratch[TACIT_TEXT_MAX]; /* folder */
 } tacit_data_options;
 extern const tacit_section tacit_data_section;
+
+/* What of a world was made from training records without being charged to anybody. A run that
+ * leaks says so wherever it says an epsilon. */
+enum {
+    TACIT_LEAK_FEATURES = 1, /* the features of records */
+    TACIT_LEAK_OFFSET = 2,   /* what was subtracted from labels */
+    TACIT_LEAK_SCALE = 4,    /* pooled standardisation */
+    TACIT_LEAK_GRAPH = 8,    /* who talks to whom */
+};
 
 /* What a source knows beside the records. */
 typedef struct tacit_source {
     tacit_dataset *data;
-    size_t target_dimension; /* columns of `targets`, 0 if the source has none */
-    double *targets;         /* agents x target_dimension: what a similarity graph compares */
+    tacit_targets targets; /* what a similarity graph compares; dimension 0: nothing */
+    bool targets_leak;     /* they were made from training records */
+    unsigned leaks;        /* TACIT_LEAK_ bits */
 } tacit_source;
 
 tacit_status tacit_data_load(tacit_source *out, const tacit_data_options *options,

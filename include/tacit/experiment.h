@@ -12,15 +12,6 @@
 #include "tacit/privacy.h"
 #include "tacit/runtime.h"
 
-/* Options of the YAML section "graph". */
-typedef struct tacit_graph_options {
-    int kind; /* 0 similarity, 1 k-out, 2 edges (file) */
-    double gamma, cutoff;
-    int64_t k;
-    char path[TACIT_TEXT_MAX];
-} tacit_graph_options;
-extern const tacit_section tacit_graph_section;
-
 /* Options of the YAML section "run". */
 typedef struct tacit_run_options {
     char name[TACIT_TEXT_MAX]; /* of the run folder */

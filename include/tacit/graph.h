@@ -6,6 +6,8 @@
  * W_ij = W_ji >= 0, no self-loops; a row's neighbours are sorted by index.
  */
 #include "tacit/base.h"
+#include "tacit/config.h"
+#include "tacit/targets.h"
 
 typedef struct tacit_graph {
     uint32_t agents;
@@ -40,6 +42,44 @@ tacit_status tacit_graph_k_out(tacit_graph *graph, uint32_t agents, uint32_t k, 
 tacit_status tacit_graph_read_edges(tacit_graph *graph, uint32_t agents, const char *name,
                                     const char *text, size_t len, tacit_error *err);
 void tacit_graph_clear(tacit_graph *graph);
+
+/* ---- from the YAML section "graph" ---- */
+typedef enum tacit_graph_kind {
+    TACIT_GRAPH_SIMILARITY,
+    TACIT_GRAPH_NEAREST, /* k nearest by cosine, either end may have chosen */
+    TACIT_GRAPH_K_OUT,
+    TACIT_GRAPH_K_REGULAR,
+    TACIT_GRAPH_RING,
+    TACIT_GRAPH_GRID,
+    TACIT_GRAPH_COMPLETE,
+    TACIT_GRAPH_STAR,
+    TACIT_GRAPH_ERDOS_RENYI,
+    TACIT_GRAPH_WATTS_STROGATZ,
+    TACIT_GRAPH_EDGES, /* a file */
+} tacit_graph_kind;
+
+/* What similarity and nearest neighbours compare. */
+typedef enum tacit_compare {
+    TACIT_COMPARE_TARGETS, /* what the source knows of its agents */
+    TACIT_COMPARE_MODELS,  /* models each agent learned alone: says something of its records */
+    TACIT_COMPARE_MEANS,   /* mean training record: likewise */
+} tacit_compare;
+
+typedef struct tacit_graph_options {
+    int kind;    /* tacit_graph_kind */
+    int compare; /* tacit_compare */
+    double gamma, cutoff;
+    int64_t k;
+    double probability; /* erdos-renyi: of an edge; watts-strogatz: of rewiring */
+    double fiedler;     /* > 0: draw until the Fiedler value divided by n is this */
+    char path[TACIT_TEXT_MAX];
+} tacit_graph_options;
+extern const tacit_section tacit_graph_section;
+
+/* `targets` is for similarity and nearest neighbours; the other kinds need none (NULL). */
+tacit_status tacit_graph_make(tacit_graph *graph, const tacit_graph_options *options,
+                              uint32_t agents, const tacit_targets *targets, uint64_t seed,
+                              tacit_error *err);
 
 /* component[i] = smallest agent index reachable from i; returns how many components. */
 uint32_t tacit_graph_components(const tacit_graph *graph, uint32_t *component);

@@ -12,9 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SOURCE_LINEAR_SEPARATORS, SOURCE_CSV };
-
-static const char *const sources[] = {"linear-separators", "csv", NULL};
+static const char *const sources[] = {"linear-separators", "csv", "libsvm", "idx", "npy", "mat",
+                                      "ratings",           NULL};
+static const char *const separators[] = {"comma", "tab", "semicolon", "blanks", NULL};
+static const char *const missing_rules[] = {"refuse", "drop", "zero", "mean", NULL};
+static const char *const partitions[] = {"own",      "iid",     "dirichlet", "shards",
+                                         "quantity", "classes", NULL};
+static const char *const standards[] = {"none", "agent", "public", "pooled", NULL};
+static const char *const storages[] = {"memory", "file", NULL};
 static const char *const bounds[] = {"none", "l2", "l1", NULL};
 
 #define FIELD(name) offsetof(tacit_data_options, name)
@@ -35,9 +40,15 @@ static const char *const bounds[] = {"none", "l2", "l1", NULL};
         key, TACIT_OPT_CHOICE, fallback, 0, 0, choices, FIELD(name), help, 0, NULL \
     }
 
+#define FLAG(key, fallback, name, help)                                       \
+    {                                                                         \
+        key, TACIT_OPT_BOOL, fallback, 0, 0, NULL, FIELD(name), help, 0, NULL \
+    }
+
 static const tacit_option options[] = {
     CHOICE("source", "linear-separators", sources, source, "where records come from"),
-    COUNT("agents", "100", 1, TACIT_DATASET_MAX_AGENTS, agents, "linear-separators: agents"),
+    COUNT("agents", "100", 1, TACIT_DATASET_MAX_AGENTS, agents,
+          "linear-separators and partitions other than \"own\": agents"),
     COUNT("dimension", "100", 2, 1 << 20, dimension, "linear-separators: features of a record"),
     COUNT("min-records", "10", 1, 1e9, min_records,
           "linear-separators: least training records of an agent"),
@@ -49,17 +60,46 @@ static const tacit_option options[] = {
           "linear-separators: validation records of an agent"),
     REAL("label-noise", "0.05", 0, 1, label_noise,
          "linear-separators: probability that a training or validation label is flipped"),
-    TEXT("path", "", path, "csv: file to read, with a header line"),
+    TEXT("folder", "", folder, "where files are looked for that are not found as named"),
+    TEXT("path", "", path, "file to read, or several separated by commas; .gz and .xz too"),
+    TEXT("labels-path", "", labels_path, "labels in a file of their own, in the same order"),
+    TEXT("agents-path", "", agents_path, "whose record it is, a word a line, in the same order"),
+    FLAG("header", "true", header, "csv: the first line names the columns"),
+    CHOICE("separator", "comma", separators, separator, "csv: what stands between values"),
     TEXT("agent-column", "agent", agent_column, "csv: column that says whose record it is"),
     TEXT("label-column", "label", label_column, "csv: column to predict"),
+    TEXT("ignore", "", ignore, "csv: columns to leave out, separated by commas"),
+    TEXT("categories", "", categories,
+         "csv: columns of words, as in \"colour=red|green; size=s|m|l\": a feature each word"),
+    TEXT("missing", "?", missing, "csv: how a missing value is written, beside nothing at all"),
+    CHOICE("missing-rule", "refuse", missing_rules, missing_rule,
+           "a missing value: an error, drop the record, zero, or the agent's own mean"),
+    TEXT("x-name", "X", x_name, "mat: variable with the records; a cell of matrices: one an agent"),
+    TEXT("y-name", "Y", y_name, "mat: variable with the labels"),
     TEXT("positive", "", positive,
-         "csv: label that counts as +1, all others as -1; empty: labels are numbers"),
-    {"bias", TACIT_OPT_BOOL, "false", 0, 0, NULL, FIELD(bias), "csv: append a feature that is 1", 0,
-     NULL},
-    REAL("test-fraction", "0.2", 0, 1, test_fraction, "csv: share of an agent's records for test"),
+         "labels that count as +1, separated by commas, all others as -1; empty: numbers"),
+    TEXT("threshold", "", threshold, "labels above this number count as +1, others as -1"),
+    FLAG("bias", "false", bias, "append a feature that is 1"),
+    CHOICE("partition", "own", partitions, partition,
+           "who gets which record: as the file says, or dealt to \"agents\" agents"),
+    REAL("alpha", "0.5", 1e-6, 1e6, alpha, "dirichlet, quantity: small is uneven"),
+    COUNT("shards", "2", 1, 1e9, shards, "shards: how many each agent gets"),
+    REAL("t", "0.5", 0, 1, t, "classes: 0 equal shares of every class, 1 classes of one's own"),
+    REAL("test-fraction", "0.2", 0, 1, test_fraction, "share of an agent's records for test"),
     REAL("validation-fraction", "0", 0, 1, validation_fraction,
-         "csv: share of an agent's records for validation"),
+         "share of an agent's records for validation; ratings: of those not for test"),
+    CHOICE("standardise", "none", standards, standardise,
+           "features to mean 0 and deviation 1: by each agent's own training records, by public "
+           "constants, or by all records (which leaks)"),
+    TEXT("constants", "", constants,
+         "standardise public: a file with \"mean,deviation\" a feature"),
+    COUNT("factors", "20", 1, 1000, factors, "ratings: features of an item"),
+    REAL("als-lambda", "0.1", 1e-9, 1e9, als_lambda, "ratings: regulariser of the item features"),
+    COUNT("als-sweeps", "20", 1, 10000, als_sweeps, "ratings: sweeps of alternating least squares"),
     CHOICE("bound", "none", bounds, bound, "divide each record by max(1, its norm)"),
+    CHOICE("storage", "memory", storages, storage,
+           "keep records in memory, or in a nameless file for sets larger than memory"),
+    TEXT("scratch", "", scratch, "storage file: the folder for it; empty: the current one"),
 };
 
 const tacit_section tacit_data_section = {
@@ -144,9 +184,9 @@ tacit_status tacit_data_load(tacit_source *out, const tacit_data_options *data_o
 {
     *out = (tacit_source){0};
     switch (data_options->source) {
-    case SOURCE_LINEAR_SEPARATORS:
+    case TACIT_SOURCE_LINEAR_SEPARATORS:
         return tacit_data_linear_separators(out, data_options, scalar, seed, err);
-    case SOURCE_CSV:
+    case TACIT_SOURCE_CSV:
         return load_csv(out, data_options, scalar, seed, err);
     default:
         return tacit_fail(err, TACIT_EINPUT, "unknown data.source \"%d\"", data_options->source);
@@ -156,6 +196,6 @@ tacit_status tacit_data_load(tacit_source *out, const tacit_data_options *data_o
 void tacit_source_clear(tacit_source *source)
 {
     tacit_dataset_free(source->data);
-    free(source->targets);
+    tacit_targets_clear(&source->targets);
     *source = (tacit_source){0};
 }

@@ -152,15 +152,15 @@ tacit_status tacit_data_linear_separators(tacit_source *out, const tacit_data_op
         return status;
 
     uint32_t agents = (uint32_t)options->agents;
-    tacit_source made = {.target_dimension = 2};
+    tacit_source made = {.targets = {.dimension = 2}};
     drawing d = {.options = options, .dimension = (size_t)options->dimension};
     d.flip_below = (uint64_t)ldexp(options->label_noise, 32);
     tacit_random_init(&d.random, seed);
-    made.targets = calloc(agents, 2 * sizeof *made.targets);
+    double *targets = made.targets.dense = calloc(agents, 2 * sizeof *targets);
     d.ahead = d.dimension < 1024 ? 16 : 1; /* words of a few rows stay in the cache */
     d.words = calloc(d.ahead * (d.dimension + 1), sizeof *d.words);
     d.x = calloc(d.dimension, sizeof *d.x);
-    bool enough = made.targets && d.words && d.x;
+    bool enough = targets && d.words && d.x;
     for (int split = 0; split < TACIT_SPLITS; split++)
         enough &= (d.counts[split] = calloc(agents, sizeof *d.counts[split])) != NULL;
     if (!enough) {
@@ -168,12 +168,12 @@ tacit_status tacit_data_linear_separators(tacit_source *out, const tacit_data_op
         goto out;
     }
     for (uint32_t i = 0; i < agents; i++)
-        draw_agent(&d, i, &made.targets[2 * (size_t)i]);
+        draw_agent(&d, i, &targets[2 * (size_t)i]);
     const uint32_t *const counts[] = {d.counts[0], d.counts[1], d.counts[2]};
     if ((status = tacit_dataset_create(&made.data, agents, d.dimension, scalar, counts, err)))
         goto out;
     for (uint32_t i = 0; i < agents; i++) {
-        if ((status = draw_records(&d, made.data, i, &made.targets[2 * (size_t)i], err)))
+        if ((status = draw_records(&d, made.data, i, &targets[2 * (size_t)i], err)))
             goto out;
     }
 out:

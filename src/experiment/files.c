@@ -20,53 +20,6 @@ static const char *const own_names[] = {"config.yaml",  "metrics.csv",   "metric
                                         "report.html",  "checkpoint.bin"};
 #define OWN_NAMES (sizeof own_names / sizeof *own_names)
 
-/* ---- reading ---- */
-
-static tacit_status read_fd(int fd, const char *shown, size_t most, char **text, size_t *len,
-                            tacit_error *err)
-{
-    struct stat info;
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-        return tacit_fail(err, TACIT_EINPUT, "\"%.300s\" is not a regular file; name another",
-                          shown);
-    if (info.st_size < 0 || (uint64_t)info.st_size > most)
-        return tacit_fail(err, TACIT_EINPUT, "\"%.300s\" is too large: at most %zu bytes", shown,
-                          most);
-    size_t size = (size_t)info.st_size, got = 0;
-    char *bytes = malloc(size + 1);
-    if (!bytes)
-        return tacit_out_of_memory(err);
-    while (got < size) {
-        ssize_t n = read(fd, bytes + got, size - got);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            free(bytes);
-            return tacit_fail(err, TACIT_EINPUT, "cannot read \"%.300s\": %s", shown,
-                              strerror(errno));
-        }
-        if (n == 0)
-            break;
-        got += (size_t)n;
-    }
-    bytes[got] = '\0';
-    *text = bytes;
-    *len = got;
-    return TACIT_OK;
-}
-
-tacit_status tacit_file_read(char **text, size_t *len, const char *path, size_t most,
-                             tacit_error *err)
-{
-    /* O_NONBLOCK: opening a pipe must not hang before it is refused. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return tacit_fail(err, TACIT_EINPUT, "cannot open \"%.300s\": %s", path, strerror(errno));
-    tacit_status status = read_fd(fd, path, most, text, len, err);
-    close(fd);
-    return status;
-}
-
 /* ---- folders ---- */
 
 tacit_status tacit_folder_fail(const tacit_folder *folder, const char *name, int number,
@@ -238,7 +191,7 @@ tacit_status tacit_folder_read(const tacit_folder *folder, const char *name, cha
     int fd = openat(folder->dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return tacit_fail(err, TACIT_EINPUT, "cannot open \"%s\": %s", shown, strerror(errno));
-    tacit_status status = read_fd(fd, shown, MAX_READ, text, len, err);
+    tacit_status status = tacit_file_read_fd(fd, shown, MAX_READ, text, len, err);
     close(fd);
     return status;
 }

@@ -5,13 +5,9 @@
  * The run folder on disk. A file is first written completely under a temporary name, then
  * flushed to the disk, then renamed: whoever looks sees all of it or nothing.
  */
+#include "base/file.h"
 #include "report/writer.h"
 #include "tacit/base.h"
-
-/* The whole file, with a NUL behind it (caller frees). Refuses more than `most` bytes and
- * what is no regular file. */
-tacit_status tacit_file_read(char **text, size_t *len, const char *path, size_t most,
-                             tacit_error *err);
 
 typedef struct tacit_folder {
     char *path;

@@ -92,12 +92,15 @@ static void dots(tacit_writer *out, const tacit_session *s, const tacit_measure 
     }
     char title[80];
     snprintf(title, sizeof title, "%s by local data", score);
-    tacit_chart picture = {
-        .title = title,
-        .x_label = "training records an agent has",
-        .y_label = score,
-        .series = 1,
-        .of = {{.name = "one dot an agent", .dots = true, .count = count, .x = x, .y = x + count}}};
+    tacit_chart picture = {.title = title,
+                           .x_label = "training records an agent has",
+                           .y_label = score,
+                           .series = 1,
+                           .of = {{.name = "one dot an agent",
+                                   .mark = TACIT_MARK_DOTS,
+                                   .count = count,
+                                   .x = x,
+                                   .y = x + count}}};
     tacit_page_chart(out, &picture);
     free(x);
 }

@@ -4,51 +4,7 @@
 
 #include "tacit/experiment.h"
 
-#define GRAPH(field) offsetof(tacit_graph_options, field)
 #define RUN(field) offsetof(tacit_run_options, field)
-
-static const char *const graph_kinds[] = {"similarity", "k-out", "edges", NULL};
-
-static const tacit_option graph_options[] = {
-    {.key = "kind",
-     .type = TACIT_OPT_CHOICE,
-     .fallback = "similarity",
-     .choices = graph_kinds,
-     .offset = GRAPH(kind),
-     .help = "similarity of the agents' targets, k random neighbours each, or an edge list"},
-    {.key = "gamma",
-     .type = TACIT_OPT_REAL,
-     .fallback = "0.1",
-     .min = 1e-6,
-     .max = 1e6,
-     .offset = GRAPH(gamma),
-     .help = "similarity: W = exp((cos(angle) - 1) / gamma)"},
-    {.key = "cutoff",
-     .type = TACIT_OPT_REAL,
-     .fallback = "0.01",
-     .min = 0,
-     .max = 1,
-     .offset = GRAPH(cutoff),
-     .help = "similarity: weights below are left out"},
-    {.key = "k",
-     .type = TACIT_OPT_INT,
-     .fallback = "10",
-     .min = 1,
-     .max = 1e6,
-     .offset = GRAPH(k),
-     .help = "k-out: how many neighbours each agent draws"},
-    {.key = "path",
-     .type = TACIT_OPT_TEXT,
-     .fallback = "",
-     .offset = GRAPH(path),
-     .value_name = "FILE",
-     .help = "edges: a text file with \"a b\" or \"a b weight\" a line"},
-};
-
-const tacit_section tacit_graph_section = {.name = "graph",
-                                           .options = graph_options,
-                                           .count = sizeof graph_options / sizeof *graph_options,
-                                           .size = sizeof(tacit_graph_options)};
 
 static const tacit_option run_options[] = {
     {.key = "name",

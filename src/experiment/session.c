@@ -9,41 +9,10 @@
 #include "experiment/files.h"
 #include "experiment/session.h"
 
-#define MAX_EDGE_FILE ((size_t)1 << 32)
-
-static tacit_status edges_from_file(tacit_graph *graph, uint32_t agents, const char *path,
-                                    tacit_error *err)
-{
-    if (!path[0])
-        return tacit_fail(err, TACIT_EINPUT,
-                          "graph.kind \"edges\" needs a file; give it with graph.path");
-    char *text = NULL;
-    size_t len = 0;
-    tacit_status status = tacit_file_read(&text, &len, path, MAX_EDGE_FILE, err);
-    if (!status)
-        status = tacit_graph_read_edges(graph, agents, path, text, len, err);
-    free(text);
-    return status;
-}
-
 static tacit_status make_graph(tacit_session *s, tacit_error *err)
 {
-    const tacit_graph_options *options = &s->experiment->graph;
-    const uint32_t agents = tacit_dataset_agents(s->source.data);
-    switch (options->kind) {
-    case 0:
-        if (s->source.target_dimension == 0)
-            return tacit_fail(err, TACIT_EINPUT,
-                              "graph.kind \"similarity\" compares targets, which these data do not "
-                              "have; use \"k-out\" or \"edges\"");
-        return tacit_graph_similarity(&s->graph, agents, s->source.target_dimension,
-                                      s->source.targets, options->gamma, options->cutoff, err);
-    case 1:
-        return tacit_graph_k_out(&s->graph, agents, (uint32_t)options->k,
-                                 (uint64_t)s->experiment->run.seed, err);
-    default:
-        return edges_from_file(&s->graph, agents, options->path, err);
-    }
+    return tacit_graph_make(&s->graph, &s->experiment->graph, tacit_dataset_agents(s->source.data),
+                            &s->source.targets, (uint64_t)s->experiment->run.seed, err);
 }
 
 static tacit_status make_zero(tacit_session *s, tacit_error *err)

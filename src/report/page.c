@@ -141,17 +141,20 @@ static void draw_axes(tacit_writer *out, const tacit_chart *c, const axis *x, co
 static void draw_series(tacit_writer *out, const tacit_chart *c, uint32_t k, const axis *x,
                         const axis *y)
 {
-    tacit_write_format(out, "<g class=\"s%u\">%s", k, c->of[k].dots ? "" : "<polyline points=\"");
+    tacit_write_format(out, "<g class=\"s%u\">%s", k,
+                       c->of[k].mark == TACIT_MARK_DOTS ? "" : "<polyline points=\"");
     for (size_t i = 0; i < c->of[k].count; i++) {
         if (!isfinite(c->of[k].x[i]) || !isfinite(c->of[k].y[i]))
             continue;
-        tacit_write_format(
-            out, c->of[k].dots ? "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>" : "%.1f,%.1f ",
-            place(x, c->of[k].x[i], LEFT, WIDTH - RIGHT),
-            place(y, c->of[k].y[i], HEIGHT - BOTTOM, TOP));
+        tacit_write_format(out,
+                           c->of[k].mark == TACIT_MARK_DOTS
+                               ? "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>"
+                               : "%.1f,%.1f ",
+                           place(x, c->of[k].x[i], LEFT, WIDTH - RIGHT),
+                           place(y, c->of[k].y[i], HEIGHT - BOTTOM, TOP));
     }
     tacit_write_format(out, "%s<text class=\"key\" x=\"%d\" y=\"%u\" text-anchor=\"end\">",
-                       c->of[k].dots ? "" : "\"/>", WIDTH - RIGHT - 4,
+                       c->of[k].mark == TACIT_MARK_DOTS ? "" : "\"/>", WIDTH - RIGHT - 4,
                        (unsigned)(HEIGHT - BOTTOM - 8 - 16 * (c->series - 1 - k)));
     escape(out, c->of[k].name);
     tacit_write_text(out, "</text></g>\n");

@@ -7,17 +7,24 @@
  */
 #include "report/writer.h"
 
-#define TACIT_CHART_SERIES 4
+#define TACIT_CHART_SERIES 12
+
+typedef enum tacit_mark { TACIT_MARK_LINE, TACIT_MARK_DOTS, TACIT_MARK_BARS } tacit_mark;
+
+typedef struct tacit_series {
+    const char *name;
+    tacit_mark mark;
+    size_t count;
+    const double *x, *y;      /* not finite: left out; on a log axis what is <= 0 too */
+    const double *low, *high; /* a band around y, or NULL */
+} tacit_series;
 
 typedef struct tacit_chart {
     const char *title, *x_label, *y_label;
+    const char *note; /* a line under the title, or NULL */
+    bool log_x, log_y;
     uint32_t series;
-    struct {
-        const char *name;
-        bool dots; /* else a line */
-        size_t count;
-        const double *x, *y; /* not finite: left out */
-    } of[TACIT_CHART_SERIES];
+    tacit_series of[TACIT_CHART_SERIES];
 } tacit_chart;
 
 void tacit_page_open(tacit_writer *out, const char *title, const char *subtitle);

@@ -95,7 +95,7 @@ static void test_all_spellings_of_a_file_read_alike(void **state)
     for (size_t k = 0; k < sizeof spellings / sizeof *spellings; k++) {
         tacit_source s = read_good(&o, spellings[k]);
         assert_two_wards(&s);
-        assert_int_equal(s.target_dimension, 0);
+        assert_int_equal(s.targets.dimension, 0);
         tacit_source_clear(&s);
     }
 }

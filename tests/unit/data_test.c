@@ -235,7 +235,7 @@ static void assert_same_agent(const tacit_source *a, const tacit_source *b, uint
             assert_memory_equal(p.y, q.y, p.rows * sizeof(double));
         }
     }
-    assert_memory_equal(&a->targets[2 * i], &b->targets[2 * i], 2 * sizeof(double));
+    assert_memory_equal(&a->targets.dense[2 * i], &b->targets.dense[2 * i], 2 * sizeof(double));
 }
 
 static void test_an_agent_does_not_depend_on_others(void **state)
@@ -248,9 +248,9 @@ static void test_an_agent_does_not_depend_on_others(void **state)
     tacit_source many = draw(&o, TACIT_F64, 42);
     for (uint32_t i = 0; i < 10; i++)
         assert_same_agent(&few, &many, i);
-    assert_memory_not_equal(&many.targets[0], &many.targets[2], sizeof(double));
+    assert_memory_not_equal(&many.targets.dense[0], &many.targets.dense[2], sizeof(double));
     tacit_source other = draw(&o, TACIT_F64, 43);
-    assert_memory_not_equal(many.targets, other.targets, sizeof(double));
+    assert_memory_not_equal(many.targets.dense, other.targets.dense, sizeof(double));
     tacit_source_clear(&few);
     tacit_source_clear(&many);
     tacit_source_clear(&other);
@@ -286,7 +286,7 @@ static double flip_rate(const tacit_source *s, tacit_split split)
 {
     size_t features = tacit_dataset_features(s->data), wrong = 0, rows = 0;
     for (uint32_t i = 0; i < tacit_dataset_agents(s->data); i++) {
-        const double *target = &s->targets[2 * i];
+        const double *target = &s->targets.dense[2 * i];
         tacit_batch b;
         size_t cursor = 0;
         while (tacit_shard_next(tacit_dataset_shard(s->data, i, split), &cursor, &b)) {
@@ -358,8 +358,8 @@ static void test_the_records_of_a_seed_are_pinned(void **state)
     o.min_records = 70;
     o.max_records = 80;
     tacit_source s = draw(&o, TACIT_F64, 1);
-    assert_float_equal(s.targets[2], -0.84501125070376992, 1e-14);
-    assert_float_equal(s.targets[3], -0.29298145491879907, 1e-14);
+    assert_float_equal(s.targets.dense[2], -0.84501125070376992, 1e-14);
+    assert_float_equal(s.targets.dense[3], -0.29298145491879907, 1e-14);
     assert_int_equal(tacit_dataset_rows(s.data, 1, TACIT_TRAIN), 76);
     for (int split = 0; split < TACIT_SPLITS; split++) {
         tacit_batch b;

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_BASE_FILE_H
+#define TACIT_BASE_FILE_H
+#include "tacit/base.h"
+
+/* The whole file, with a NUL behind it (caller frees). Refuses more than `most` bytes and
+ * what is no regular file. */
+tacit_status tacit_file_read(char **text, size_t *len, const char *path, size_t most,
+                             tacit_error *err);
+/* The same for an open one; `shown` is its name for messages. */
+tacit_status tacit_file_read_fd(int fd, const char *shown, size_t most, char **text, size_t *len,
+                                tacit_error *err);
+
+#endif

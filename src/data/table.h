@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_DATA_TABLE_H
+#define TACIT_DATA_TABLE_H
+/*
+ * Records as a file gives them, before anybody owns them. Every reader fills a table; one
+ * function deals a table to agents. So a format knows nothing of partitions, and a partition
+ * nothing of formats.
+ *
+ * Invariants
+ *  1. Every value of x and y is finite, or NaN where the file had none (`missing` says whether
+ *     there is any; a reader under rule "refuse" never lets one through).
+ *  2. Labels are final: `positive` and `threshold` were applied by tacit_table_label.
+ *  3. owner is NULL, or has a number below owners.count for every row.
+ */
+#include "data/block.h"
+#include "data/names.h"
+#include "tacit/data.h"
+
+typedef struct tacit_table {
+    size_t rows, features;
+    tacit_scalar scalar;
+    tacit_block x; /* rows x features of `scalar`, row-major */
+    double *y;
+    uint32_t *owner;     /* whose record it is, or NULL */
+    tacit_names owners;  /* their names */
+    tacit_names columns; /* names of the features; count 0: they have none */
+    bool missing;        /* there is a NaN somewhere */
+} tacit_table;
+
+/* Claims memory (or a nameless file) for rows x features, all zero; refuses absurd sizes. */
+tacit_status tacit_table_create(tacit_table *table, size_t rows, size_t features,
+                                tacit_scalar scalar, const tacit_data_options *options,
+                                tacit_error *err);
+void tacit_table_clear(tacit_table *table); /* {0} is an empty table */
+/* Write a row; refuses infinity and what overflows the scalar; NaN sets `missing`. */
+tacit_status tacit_table_put(tacit_table *table, size_t row, const double *x, double y,
+                             tacit_error *err);
+
+/* ---- readers: from the bytes of one file to a table. `name` is the file for messages ---- */
+typedef tacit_status tacit_reader(tacit_table *out, const tacit_data_options *options,
+                                  const char *name, const char *bytes, size_t len,
+                                  tacit_scalar scalar, tacit_error *err);
+tacit_reader tacit_read_csv, tacit_read_libsvm, tacit_read_idx, tacit_read_npy, tacit_read_mat;
+
+/* ---- deal.c: partition, split, standardise, bound. Consumes the table's rows but not the
+ * table. Sets out->leaks (TACIT_LEAK_SCALE). ---- */
+tacit_status tacit_table_deal(tacit_source *out, const tacit_table *table,
+                              const tacit_data_options *options, uint64_t seed, tacit_error *err);
+
+/* ---- ratings.c: users, items, ratings, straight to agents (it needs the split before it can
+ * make features) ---- */
+tacit_status tacit_data_ratings(tacit_source *out, const tacit_data_options *options,
+                                const char *name, const char *bytes, size_t len,
+                                tacit_scalar scalar, uint64_t seed, tacit_error *err);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The section "graph" of a configuration, and the way from it to a graph. */
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "tacit/graph.h"
+
+#define MAX_EDGE_FILE ((size_t)1 << 32)
+#define FIELD(name) offsetof(tacit_graph_options, name)
+
+static const char *const kinds[] = {"similarity",  "nearest",        "k-out",    "k-regular",
+                                    "ring",        "grid",           "complete", "star",
+                                    "erdos-renyi", "watts-strogatz", "edges",    NULL};
+static const char *const compares[] = {"targets", "models", "means", NULL};
+
+static const tacit_option options[] = {
+    {.key = "kind",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "similarity",
+     .choices = kinds,
+     .offset = FIELD(kind),
+     .help = "who talks to whom"},
+    {.key = "compare",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "targets",
+     .choices = compares,
+     .offset = FIELD(compare),
+     .help = "similarity, nearest: what is compared; models and means tell of training records"},
+    {.key = "gamma",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0.1",
+     .min = 1e-6,
+     .max = 1e6,
+     .offset = FIELD(gamma),
+     .help = "similarity: W = exp((cos(angle) - 1) / gamma)"},
+    {.key = "cutoff",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0.01",
+     .min = 0,
+     .max = 1,
+     .offset = FIELD(cutoff),
+     .help = "similarity: weights below are left out"},
+    {.key = "k",
+     .type = TACIT_OPT_INT,
+     .fallback = "10",
+     .min = 1,
+     .max = 1e6,
+     .offset = FIELD(k),
+     .help = "nearest, k-out: neighbours each agent chooses; k-regular, watts-strogatz: degree"},
+    {.key = "probability",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0.1",
+     .min = 0,
+     .max = 1,
+     .offset = FIELD(probability),
+     .help = "erdos-renyi: of an edge; watts-strogatz: that an edge is rewired"},
+    {.key = "fiedler",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0",
+     .min = 0,
+     .max = 1,
+     .offset = FIELD(fiedler),
+     .help = "erdos-renyi: choose the probability so that the Fiedler value over n is this; 0: no"},
+    {.key = "path",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .offset = FIELD(path),
+     .value_name = "FILE",
+     .help = "edges: a text file with \"a b\" or \"a b weight\" a line"},
+};
+
+const tacit_section tacit_graph_section = {.name = "graph",
+                                           .options = options,
+                                           .count = sizeof options / sizeof *options,
+                                           .size = sizeof(tacit_graph_options)};
+
+static tacit_status edges_from_file(tacit_graph *graph, uint32_t agents, const char *path,
+                                    tacit_error *err)
+{
+    if (!path[0])
+        return tacit_fail(err, TACIT_EINPUT,
+                          "graph.kind \"edges\" needs a file; give it with graph.path");
+    char *text = NULL;
+    size_t len = 0;
+    tacit_status status = tacit_file_read(&text, &len, path, MAX_EDGE_FILE, err);
+    if (!status)
+        status = tacit_graph_read_edges(graph, agents, path, text, len, err);
+    free(text);
+    return status;
+}
+
+tacit_status tacit_graph_make(tacit_graph *graph, const tacit_graph_options *o, uint32_t agents,
+                              const tacit_targets *targets, uint64_t seed, tacit_error *err)
+{
+    *graph = (tacit_graph){0};
+    switch ((tacit_graph_kind)o->kind) {
+    case TACIT_GRAPH_SIMILARITY:
+        if (!targets || targets->dimension == 0)
+            return tacit_fail(err, TACIT_EINPUT,
+                              "graph.kind \"%s\" compares targets, which these data do not have; "
+                              "set graph.compare to \"models\" or \"means\", or take another kind",
+                              kinds[o->kind]);
+        if (!targets->dense)
+            return tacit_fail(err, TACIT_EINPUT,
+                              "graph.kind \"similarity\" needs dense targets; take \"nearest\"");
+        return tacit_graph_similarity(graph, agents, targets->dimension, targets->dense, o->gamma,
+                                      o->cutoff, err);
+    case TACIT_GRAPH_K_OUT:
+        return tacit_graph_k_out(graph, agents, (uint32_t)o->k, seed, err);
+    case TACIT_GRAPH_EDGES:
+        return edges_from_file(graph, agents, o->path, err);
+    default:
+        return tacit_fail(err, TACIT_EINPUT, "graph.kind \"%s\" is not built yet", kinds[o->kind]);
+    }
+}

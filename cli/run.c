@@ -122,6 +122,17 @@ static void say_privacy(const tacit_experiment *x, const cli_outcome *outcome)
     cli_wrap(text, 24, 24);
 }
 
+/* What the epsilon above does not cover. */
+static void say_leaks(const tacit_session *session)
+{
+    const char *leak[TACIT_LEAKS];
+    const size_t leaks = tacit_session_leaks(session, leak);
+    for (size_t i = 0; i < leaks; i++) {
+        printf("  %-22s", i == 0 ? "leaks, uncharged" : "");
+        cli_wrap(leak[i], 24, 24);
+    }
+}
+
 static tacit_status say_words(tacit_session *session, const tacit_experiment *x, bool complete,
                               tacit_error *err)
 {
@@ -145,6 +156,7 @@ static tacit_status say_words(tacit_session *session, const tacit_experiment *x,
         printf("  %-22s%.10g\n", "objective", outcome.end.objective);
     printf("  %-22s%s (%s)\n", "messages", messages, bytes);
     say_privacy(x, &outcome);
+    say_leaks(session);
     return TACIT_OK;
 }
 

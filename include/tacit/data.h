@@ -148,6 +148,7 @@ enum {
     TACIT_LEAK_OFFSET = 2,   /* what was subtracted from labels */
     TACIT_LEAK_SCALE = 4,    /* pooled standardisation */
     TACIT_LEAK_GRAPH = 8,    /* who talks to whom */
+    TACIT_LEAKS = 4          /* how many bits there are */
 };
 
 /* What a source knows beside the records. */

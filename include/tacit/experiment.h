@@ -67,6 +67,10 @@ tacit_runtime *tacit_session_runtime(tacit_session *session);
  * the model of an oracle does although no agent released it. */
 double tacit_session_epsilon(const tacit_session *session);
 
+/* What of the session's world was made from training records and charged to nobody, in words;
+ * returns how many. An epsilon says nothing about those. */
+size_t tacit_session_leaks(const tacit_session *session, const char *words[TACIT_LEAKS]);
+
 /* What a run looks like at one time. Scores and losses are private metrics that only the
  * simulator may add up; NaN where there is nothing to measure. */
 typedef struct tacit_snapshot {

@@ -11,8 +11,25 @@
 
 static tacit_status make_graph(tacit_session *s, tacit_error *err)
 {
-    return tacit_graph_make(&s->graph, &s->experiment->graph, tacit_dataset_agents(s->source.data),
-                            &s->source.targets, (uint64_t)s->experiment->run.seed, err);
+    const tacit_graph_options *options = &s->experiment->graph;
+    const bool compares =
+        options->kind == TACIT_GRAPH_SIMILARITY || options->kind == TACIT_GRAPH_NEAREST;
+    tacit_targets made = {0}, *targets = &s->source.targets;
+    tacit_status status = TACIT_OK;
+    s->leaks = s->source.leaks;
+    if (compares && options->compare != TACIT_COMPARE_TARGETS) {
+        status = tacit_compare_agents(&made, s, (tacit_compare)options->compare, err);
+        targets = &made;
+    }
+    if (compares && (targets == &made || s->source.targets_leak))
+        s->leaks |= TACIT_LEAK_GRAPH;
+    if (!status)
+        status = tacit_graph_make(&s->graph, options, tacit_dataset_agents(s->source.data), targets,
+                                  (uint64_t)s->experiment->run.seed, err);
+    tacit_targets_clear(&made);
+    /* A million agents' targets are not needed once the graph stands. */
+    tacit_targets_clear(&s->source.targets);
+    return status;
 }
 
 static tacit_status make_zero(tacit_session *s, tacit_error *err)
@@ -40,11 +57,15 @@ tacit_status tacit_session_create(tacit_session **out, const tacit_experiment *e
     const uint64_t seed = (uint64_t)experiment->run.seed;
     const tacit_scalar scalar = (tacit_scalar)experiment->model.scalar;
 
+    if (threads > 1 && !(s->threads = tacit_threads_create(threads))) {
+        status = tacit_out_of_memory(err);
+        goto out;
+    }
     if ((status = tacit_data_load(&s->source, &experiment->data, scalar, seed, err)) ||
-        (status = make_graph(s, err)) ||
         (status = tacit_model_create(&s->model, &experiment->model,
                                      tacit_dataset_features(s->source.data), err)) ||
-        (status = tacit_model_check(s->model, s->source.data, err)) || (status = make_zero(s, err)))
+        (status = tacit_model_check(s->model, s->source.data, err)) ||
+        (status = make_graph(s, err)) || (status = make_zero(s, err)))
         goto out;
     s->world = (tacit_world){.graph = &s->graph,
                              .data = s->source.data,
@@ -55,10 +76,7 @@ tacit_status tacit_session_create(tacit_session **out, const tacit_experiment *e
                              .privacy = experiment->privacy,
                              .seed = seed,
                              .threads = threads ? threads : 1};
-    if ((status = tacit_simulator.create(&s->runtime, &s->world, err)))
-        goto out;
-    if (threads > 1 && !(s->threads = tacit_threads_create(threads)))
-        status = tacit_out_of_memory(err);
+    status = tacit_simulator.create(&s->runtime, &s->world, err);
 out:
     if (status)
         tacit_session_free(s);
@@ -101,6 +119,24 @@ const tacit_model *tacit_session_model(const tacit_session *session)
 tacit_runtime *tacit_session_runtime(tacit_session *session)
 {
     return session->runtime;
+}
+
+size_t tacit_session_leaks(const tacit_session *session, const char *words[TACIT_LEAKS])
+{
+    static const struct {
+        unsigned bit;
+        const char *words;
+    } all[TACIT_LEAKS] = {
+        {TACIT_LEAK_FEATURES, "features computed from training records"},
+        {TACIT_LEAK_OFFSET, "offsets of labels computed from training records"},
+        {TACIT_LEAK_SCALE, "scales of features computed from everybody's training records"},
+        {TACIT_LEAK_GRAPH, "the graph computed from training records"},
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < TACIT_LEAKS; i++)
+        if (session->leaks & all[i].bit)
+            words[count++] = all[i].words;
+    return count;
 }
 
 double tacit_session_epsilon(const tacit_session *session)

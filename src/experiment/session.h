@@ -15,6 +15,7 @@ struct tacit_session {
     tacit_runtime *runtime;
     tacit_threads *threads; /* NULL: one */
     tacit_vector *zero;     /* the model of an agent that has none yet */
+    unsigned leaks;         /* TACIT_LEAK_ bits */
     bool ran;
 };
 
@@ -34,6 +35,10 @@ static inline uint32_t tacit_sampled(uint32_t agents, uint32_t count, uint32_t k
 {
     return (uint32_t)((uint64_t)k * agents / count);
 }
+
+/* compare.c: rows for a similarity graph, made from training records. */
+tacit_status tacit_compare_agents(tacit_targets *out, const tacit_session *session,
+                                  tacit_compare by, tacit_error *err);
 
 /* What every agent may spend, and against whom. */
 tacit_budget tacit_session_budget(const tacit_session *session);

@@ -47,6 +47,12 @@ static void privacy(tacit_json *json, const tacit_session *s, const tacit_traffi
     tacit_json_real(json, "delta", options->delta);
     tacit_json_count(json, "releases", releases);
     tacit_json_count(json, "refused", traffic->refused);
+    const char *leak[TACIT_LEAKS];
+    const size_t leaks = tacit_session_leaks(s, leak);
+    tacit_json_begin(json, "leaks", '[');
+    for (size_t i = 0; i < leaks; i++)
+        tacit_json_text(json, NULL, leak[i]);
+    tacit_json_end(json, ']');
     tacit_json_end(json, '}');
 }
 

@@ -218,10 +218,7 @@ static tacit_status read_config(tacit_config *config, const cli_args *args, cons
 {
     if (*flags->resume)
         return tacit_folder_config(config, flags->resume, err);
-    tacit_status status = tacit_config_read(config, args->words[0], err);
-    for (size_t i = 0; i < args->repeated_count && status == TACIT_OK; i++)
-        status = tacit_config_set(config, args->repeated[i], err);
-    return status;
+    return cli_load_config(config, args->words[0], args->repeated, args->repeated_count, err);
 }
 
 static tacit_status run_session(tacit_session *session, const tacit_experiment *experiment,

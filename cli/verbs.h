@@ -66,6 +66,12 @@ void cli_print_verb(const cli_verb *verb);
 void cli_print_manual(void);
 void cli_print_completion(void);
 
+/* ---- config.c ---- */
+/* The file, then each KEY=VALUE of --set, then the environment: TACIT_DATA is the default of
+ * data.folder. Every verb that reads a configuration reads it so. */
+tacit_status cli_load_config(tacit_config *config, const char *path, const char *const *sets,
+                             size_t count, tacit_error *err);
+
 /* ---- signals.c ---- */
 /* A reader that left and a file that may not grow are write errors, with words of their own. */
 void cli_ignore_signals(void);

@@ -22,7 +22,7 @@ cd: regulariser dropped@src/protocol/cd.c@s/coef\[n\] = 1 - alpha - alpha.*;/coe
 cd: stale neighbour@src/protocol/personal.c@s/if (event->slot != TACIT_NO_SLOT)/if (event->slot != TACIT_NO_SLOT \&\& !self->view[event->slot])/@unit/cd_test
 model-propagation: no anchor@src/protocol/model_propagation.c@s/term\[n\] = self->anchor/term[n] = NULL/@unit/cd_test
 rounds: words of two rounds mixed@src/protocol/rounds.c@s/2 \* slot + !now/2 * slot/@conformance/conformance_sim_test
-ledger: nothing charged@src/privacy/ledger.c@s/status = append(ledger, cost, now, err)/status = TACIT_OK/@unit/release_test
+ledger: nothing charged@src/privacy/ledger.c@s/status = append(ledger, costs, cost, now, err)/status = TACIT_OK/@unit/release_test
 ledger: touched permit handed back@src/privacy/ledger.c@s/if (permit->state != TACIT_PERMIT_RESERVED)/if (permit->state == TACIT_PERMIT_SPENT)/@unit/release_test
 ledger: budget ignored@src/privacy/ledger.c@s/if (after > budget->epsilon)/if (after < 0)/@unit/release_test
 release: value of another permit@src/privacy/mechanism.c@s/ || bounded->permit != permit//@unit/release_test

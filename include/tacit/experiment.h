@@ -93,6 +93,7 @@ typedef void tacit_progress(void *ctx, double time, double total);
  *     summary.json  schema tacit.run/1            ledger.jsonl   one line a ledger entry
  *     models.npy    agents x parameters           checkpoint.bin only while there is more to do
  *
+ * With more than 10,000 agents equal ledger entries share a line ("agents" says how many).
  * A file appears complete or not at all (metrics.csv grows as metrics.csv.partial). When the
  * run fails, so full disk included, what it wrote goes away again, up to its last checkpoint.
  * When *stop becomes non-zero the folder says what was reached, `"complete": false`, and the

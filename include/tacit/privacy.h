@@ -65,8 +65,13 @@ typedef struct tacit_privacy_options {
 extern const tacit_section tacit_privacy_section;
 
 /* ---- ledger: append-only, run-length compact, one for each agent ---- */
+/* The distinct costs of a run, shared by all its ledgers and outliving them. */
+typedef struct tacit_costs tacit_costs;
+tacit_costs *tacit_costs_create(void); /* NULL when memory ran out */
+void tacit_costs_free(tacit_costs *costs);
+
 typedef struct tacit_ledger_entry {
-    tacit_cost cost;
+    const tacit_cost *cost;
     double first, last; /* when */
     uint64_t releases;  /* consecutive, equal in cost */
 } tacit_ledger_entry;
@@ -90,9 +95,9 @@ void tacit_ledger_lend(tacit_ledger *ledger, tacit_ledger_entry *room, uint32_t 
 /* Refuses (TACIT_EBUDGET) what would exceed `budget`, before anything is computed from
  * data; on success the entry is in the ledger and `permit` (caller's memory of
  * tacit_permit_size() bytes) is good for one release. */
-tacit_status tacit_ledger_reserve(tacit_ledger *ledger, const tacit_budget *budget,
-                                  const tacit_cost *cost, double now, tacit_permit *permit,
-                                  tacit_error *err);
+tacit_status tacit_ledger_reserve(tacit_ledger *ledger, tacit_costs *costs,
+                                  const tacit_budget *budget, const tacit_cost *cost, double now,
+                                  tacit_permit *permit, tacit_error *err);
 /* Hand a permit back, uncharged; refused once anything was computed under it. */
 tacit_status tacit_ledger_give_back(tacit_ledger *ledger, tacit_permit *permit, tacit_error *err);
 size_t tacit_permit_size(void);

@@ -34,6 +34,7 @@ bool tacit_dense_solve(size_t n, double *a, double *b)
 }
 
 #define LANCZOS_STEPS 200
+#define CHECK_EVERY 8 /* an eigenvalue of the small matrix costs more than a step */
 
 size_t tacit_dense_work(size_t n)
 {
@@ -84,7 +85,7 @@ double tacit_dense_largest(size_t n, const double *a, double *work)
     double *basis = work, *w = basis + (steps + 1) * n, *d = w + n, *e = d + steps + 1;
     for (size_t k = 0; k < n; k++) /* a start that no structure of the data is orthogonal to */
         basis[k] = 1 + 0.5 * sin(1.0 + 12.9898 * (double)k);
-    double length = sqrt(dot(n, basis, basis)), largest = 0;
+    double length = sqrt(dot(n, basis, basis)), largest = 0, size = 0;
     for (size_t k = 0; k < n; k++)
         basis[k] /= length;
     for (size_t step = 0; step < steps; step++) {
@@ -99,10 +100,14 @@ double tacit_dense_largest(size_t n, const double *a, double *work)
                     w[i] -= c * basis[j * n + i];
             }
         e[step] = sqrt(dot(n, w, w));
-        double before = largest;
-        largest = tridiagonal_largest(step + 1, d, e);
-        if (e[step] <= 1e-13 * largest || (step > 4 && largest - before <= 1e-13 * largest))
-            break;
+        size = fmax(size, fmax(d[step], e[step]));
+        const bool last = step + 1 == steps || e[step] <= 1e-13 * size;
+        if (last || step % CHECK_EVERY == CHECK_EVERY - 1) {
+            double before = largest;
+            largest = tridiagonal_largest(step + 1, d, e);
+            if (last || largest - before <= 1e-13 * largest)
+                break;
+        }
         for (size_t i = 0; i < n; i++)
             basis[(step + 1) * n + i] = w[i] / e[step];
     }

@@ -17,10 +17,12 @@ static const tacit_cost other_cost = {.what = "smoothness"};
 
 /* ---- ledger and permits ---- */
 
+static tacit_costs *kept;
+
 static void reserve(tacit_ledger *ledger, const tacit_cost *cost, double now, tacit_permit *permit)
 {
     tacit_error err = {0};
-    check_ok(tacit_ledger_reserve(ledger, &no_limit, cost, now, permit, &err), &err);
+    check_ok(tacit_ledger_reserve(ledger, kept, &no_limit, cost, now, permit, &err), &err);
 }
 
 static void test_ledger_counts_in_runs(void **state)
@@ -65,6 +67,33 @@ static void test_every_difference_starts_an_entry(void **state)
     reserve(&ledger, &again, 6, &permit);
     assert_int_equal(ledger.count, 6);
     assert_int_equal(ledger.entries[5].releases, 2);
+    /* Another agent's equal entry shares the cost; words of ours may go. */
+    tacit_ledger other = {0};
+    reserve(&other, &again, 0, &permit);
+    memset(copy, 'x', sizeof copy - 1);
+    assert_ptr_equal(other.entries[0].cost, ledger.entries[5].cost);
+    assert_string_equal(other.entries[0].cost->what, "gradient");
+    tacit_ledger_clear(&other);
+    tacit_ledger_clear(&ledger);
+}
+
+/* More distinct costs than the table starts with: none is lost, none is mixed up. */
+static void test_many_costs_are_kept_apart(void **state)
+{
+    (void)state;
+    enum { MANY = 1000 };
+    tacit_ledger ledger = {0};
+    tacit_permit permit;
+    for (int round = 0; round < 2; round++)
+        for (int k = 0; k < MANY; k++) {
+            tacit_cost cost = {.what = "gradient", .noise = k};
+            reserve(&ledger, &cost, k, &permit);
+        }
+    assert_int_equal(ledger.count, 2 * MANY);
+    for (int k = 0; k < MANY; k++) {
+        assert_true(ledger.entries[k].cost->noise == k);
+        assert_ptr_equal(ledger.entries[k].cost, ledger.entries[MANY + k].cost);
+    }
     tacit_ledger_clear(&ledger);
 }
 
@@ -77,7 +106,7 @@ static void test_finite_budget_refuses_bare_release(void **state)
         tacit_permit permit = {.state = TACIT_PERMIT_SPENT};
         tacit_budget budget = {limits[k], 1e-5, TACIT_TRUST_LOCAL};
         tacit_error err = {0};
-        check_fails(tacit_ledger_reserve(&ledger, &budget, &gradient_cost, 0, &permit, &err),
+        check_fails(tacit_ledger_reserve(&ledger, kept, &budget, &gradient_cost, 0, &permit, &err),
                     TACIT_EBUDGET, &err, "\"gradient\"");
         assert_non_null(strstr(err.text, "privacy.epsilon"));
         assert_int_equal(tacit_ledger_releases(&ledger), 0); /* nothing was charged */
@@ -406,6 +435,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ledger_counts_in_runs),
         cmocka_unit_test(test_every_difference_starts_an_entry),
+        cmocka_unit_test(test_many_costs_are_kept_apart),
         cmocka_unit_test(test_finite_budget_refuses_bare_release),
         cmocka_unit_test(test_untouched_permit_comes_back),
         cmocka_unit_test(test_touched_permit_stays_charged),
@@ -417,5 +447,8 @@ int main(void)
         cmocka_unit_test(test_clipping_by_hand),
         cmocka_unit_test(test_no_clipping_has_no_bound),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    kept = tacit_costs_create();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    tacit_costs_free(kept);
+    return failed;
 }

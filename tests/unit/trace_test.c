@@ -282,6 +282,7 @@ typedef struct replay {
     const tacit_world *world;
     tacit_pool *pool;
     tacit_scratch *scratch;
+    tacit_costs *costs;
     tacit_ledger ledger;
     tacit_error error;
     const tacit_public *said[8];
@@ -326,7 +327,8 @@ static tacit_status replay_reserve(void *ctx, const tacit_cost *cost, tacit_perm
     replay *r = ctx;
     tacit_budget budget = {INFINITY, 0, TACIT_TRUST_LOCAL};
     *permit = tacit_scratch_alloc(r->scratch, tacit_permit_size());
-    return tacit_ledger_reserve(&r->ledger, &budget, cost, r->facts.now, *permit, &r->error);
+    return tacit_ledger_reserve(&r->ledger, r->costs, &budget, cost, r->facts.now, *permit,
+                                &r->error);
 }
 
 static tacit_status replay_release(void *ctx, tacit_permit *permit, tacit_bounded *bounded,
@@ -422,6 +424,7 @@ static size_t replay_agent(const scene *s, uint32_t agent)
     size_t words = 0;
     replay_init(&r, &s->world, agent);
     tacit_env env = {&replay_ops, &r, 0};
+    r.costs = tacit_costs_create();
     void *self = calloc(1, p->agent_size(shared, r.facts.neighbours));
     for (size_t k = 0; k < s->count; k++) {
         const tacit_trace_row *row = &s->rows[k];
@@ -447,6 +450,7 @@ static size_t replay_agent(const scene *s, uint32_t agent)
     p->end(&env, shared, self);
     free(self);
     tacit_ledger_clear(&r.ledger);
+    tacit_costs_free(r.costs);
     tacit_scratch_free(r.scratch);
     tacit_pool_free(r.pool);
     return releases;

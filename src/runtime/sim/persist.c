@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/saver.h"
+#include "privacy/costs.h"
 #include "runtime/sim/sim.h"
 
 #define LAYOUT 1
@@ -80,73 +81,53 @@ static void save_ledger(tacit_saver *saver, const tacit_ledger *ledger)
     tacit_save_u64(saver, ledger->count);
     for (uint32_t k = 0; k < ledger->count; k++) {
         const tacit_ledger_entry *e = &ledger->entries[k];
-        tacit_save_u64(saver, (uint64_t)e->cost.mechanism | (uint64_t)e->cost.norm << 8 |
-                                  (uint64_t)e->cost.unit << 16 | (uint64_t)e->cost.adjacency << 24);
-        tacit_save_f64(saver, e->cost.sensitivity);
-        tacit_save_f64(saver, e->cost.noise);
+        const tacit_cost *c = e->cost;
+        tacit_save_u64(saver, (uint64_t)c->mechanism | (uint64_t)c->norm << 8 |
+                                  (uint64_t)c->unit << 16 | (uint64_t)c->adjacency << 24);
+        tacit_save_f64(saver, c->sensitivity);
+        tacit_save_f64(saver, c->noise);
         tacit_save_f64(saver, e->first);
         tacit_save_f64(saver, e->last);
         tacit_save_u64(saver, e->releases);
-        tacit_save_u64(saver, strlen(e->cost.what));
-        tacit_save_bytes(saver, e->cost.what, strlen(e->cost.what));
+        tacit_save_u64(saver, strlen(c->what));
+        tacit_save_bytes(saver, c->what, strlen(c->what));
     }
-}
-
-/* Ledger entries point at literals of protocols; loaded ones at these copies. */
-static const char *intern(sim *s, const char *name)
-{
-    for (size_t k = 0; k < s->name_count; k++)
-        if (strcmp(s->names[k], name) == 0)
-            return s->names[k];
-    char **names = realloc(s->names, (s->name_count + 1) * sizeof *names);
-    if (!names)
-        return NULL;
-    s->names = names;
-    if (!(s->names[s->name_count] = strdup(name)))
-        return NULL;
-    return s->names[s->name_count++];
 }
 
 static bool load_entry(sim *s, tacit_loader *loader, tacit_ledger_entry *e)
 {
+    char name[64] = {0};
     uint64_t kinds = tacit_load_u64(loader);
-    *e = (tacit_ledger_entry){.cost = {.mechanism = (tacit_mechanism)(kinds & 255),
-                                       .norm = (tacit_norm)(kinds >> 8 & 255),
-                                       .unit = (tacit_unit)(kinds >> 16 & 255),
-                                       .adjacency = (tacit_adjacency)(kinds >> 24 & 255)}};
-    e->cost.sensitivity = tacit_load_f64(loader);
-    e->cost.noise = tacit_load_f64(loader);
+    tacit_cost cost = {.mechanism = (tacit_mechanism)(kinds & 255),
+                       .norm = (tacit_norm)(kinds >> 8 & 255),
+                       .unit = (tacit_unit)(kinds >> 16 & 255),
+                       .adjacency = (tacit_adjacency)(kinds >> 24 & 255),
+                       .what = name};
+    cost.sensitivity = tacit_load_f64(loader);
+    cost.noise = tacit_load_f64(loader);
     e->first = tacit_load_f64(loader);
     e->last = tacit_load_f64(loader);
     e->releases = tacit_load_u64(loader);
-    char name[64] = {0};
     uint64_t len = tacit_load_u64(loader);
-    if (len >= sizeof name || e->cost.mechanism > TACIT_MECHANISM_NONE)
+    if (len >= sizeof name || cost.mechanism > TACIT_MECHANISM_NONE)
         return false;
     tacit_load_bytes(loader, name, len);
-    e->cost.what = intern(s, name);
-    return e->cost.what != NULL;
+    e->cost = tacit_costs_keep(s->costs, &cost);
+    return e->cost != NULL;
 }
 
 static void load_ledger(sim *s, tacit_loader *loader, tacit_ledger *ledger)
 {
     uint64_t count = tacit_load_u64(loader);
-    tacit_ledger_clear(ledger);
-    if (count == 0)
-        return;
-    if (count > tacit_loader_left(loader) || count > UINT32_MAX / 2 ||
-        !(ledger->entries = calloc(count, sizeof *ledger->entries))) {
+    if (count > tacit_loader_left(loader) || !tacit_ledger_room(ledger, count)) {
         tacit_loader_refuse(loader, "a ledger is too long");
         return;
     }
-    ledger->capacity = (uint32_t)count & 0x7fffffff;
-    for (uint64_t k = 0; k < count; k++) {
-        if (!load_entry(s, loader, &ledger->entries[k])) {
+    for (ledger->count = 0; ledger->count < count; ledger->count++)
+        if (!load_entry(s, loader, &ledger->entries[ledger->count])) {
             tacit_loader_refuse(loader, "a ledger entry makes no sense");
             return;
         }
-        ledger->count++;
-    }
 }
 
 static void save_agent(const sim *s, tacit_saver *saver, uint32_t k)

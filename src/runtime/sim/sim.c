@@ -95,12 +95,13 @@ static tacit_status make_agents(sim *s, tacit_error *err)
     const tacit_graph *g = s->world.graph;
     size_t n = s->agents;
     s->agent = tacit_pages_alloc(n, sizeof *s->agent);
+    s->costs = tacit_costs_create();
     s->ledger = tacit_pages_alloc(n, sizeof *s->ledger);
     s->entries = tacit_pages_alloc(n, LEDGER_ROOM * sizeof *s->entries);
     s->state_at = tacit_pages_alloc(n + 1, sizeof *s->state_at);
     if (p->flags & TACIT_CHATTY)
         s->request = tacit_pages_alloc(n, sizeof(sim_request *));
-    if (!s->agent || !s->ledger || !s->entries || !s->state_at ||
+    if (!s->agent || !s->costs || !s->ledger || !s->entries || !s->state_at ||
         (p->flags & TACIT_CHATTY && !s->request))
         return tacit_out_of_memory(err);
     for (uint32_t k = 0; k < n; k++) {
@@ -161,9 +162,7 @@ static void sim_destroy(tacit_runtime *rt)
         free(s->worker[k].metric);
         free(s->worker[k].soon.heap);
     }
-    for (size_t k = 0; k < s->name_count; k++)
-        free(s->names[k]);
-    free(s->names);
+    tacit_costs_free(s->costs);
     free(s->worker);
     tacit_threads_free(s->threads);
     sim_clock_free(s->clock);

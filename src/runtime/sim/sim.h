@@ -92,6 +92,7 @@ struct sim {
     unsigned char *state;
     uint64_t *state_at; /* agents + 1 offsets */
     sim_agent *agent;
+    tacit_costs *costs;
     tacit_ledger *ledger;
     tacit_ledger_entry *entries; /* what ledgers start with */
     sim_request **request;       /* NULL unless the protocol is chatty */
@@ -107,8 +108,6 @@ struct sim {
     size_t batch_count, batch_capacity;
     size_t *group;
     size_t group_count, group_capacity;
-    char **names; /* interned strings of loaded ledgers */
-    size_t name_count;
 };
 
 static inline void *sim_state(const sim *s, uint32_t agent)

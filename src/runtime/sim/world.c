@@ -343,8 +343,8 @@ static tacit_status env_reserve(void *ctx, const tacit_cost *cost, tacit_permit 
     *permit = tacit_scratch_alloc(w->scratch, tacit_permit_size());
     if (!*permit)
         return tacit_out_of_memory(&w->error);
-    tacit_status status = tacit_ledger_reserve(&w->sim->ledger[w->agent], &w->sim->budget, cost,
-                                               w->now, *permit, &w->error);
+    tacit_status status = tacit_ledger_reserve(&w->sim->ledger[w->agent], w->sim->costs,
+                                               &w->sim->budget, cost, w->now, *permit, &w->error);
     if (status == TACIT_EBUDGET)
         w->traffic.refused++;
     return status;

@@ -134,6 +134,7 @@ typedef struct tacit_data_options {
     int64_t factors; /* features of an item */
     double als_lambda;
     int64_t als_sweeps;
+    int profile; /* what a graph compares: 0 the ratings, 1 the ratings less the user's mean */
     /* all */
     int bound;                    /* tacit_bound: divide rows by max(1, norm) */
     int storage;                  /* 0 memory, 1 a nameless file in `scratch` */

@@ -19,6 +19,7 @@ static const char *const missing_rules[] = {"refuse", "drop", "zero", "mean", NU
 static const char *const partitions[] = {"own",      "iid",     "dirichlet", "shards",
                                          "quantity", "classes", NULL};
 static const char *const standards[] = {"none", "agent", "public", "pooled", NULL};
+static const char *const profiles[] = {"ratings", "centred", NULL};
 static const char *const storages[] = {"memory", "file", NULL};
 static const char *const bounds[] = {"none", "l2", "l1", NULL};
 
@@ -96,6 +97,8 @@ static const tacit_option options[] = {
     COUNT("factors", "20", 1, 1000, factors, "ratings: features of an item"),
     REAL("als-lambda", "0.1", 1e-9, 1e9, als_lambda, "ratings: regulariser of the item features"),
     COUNT("als-sweeps", "20", 1, 10000, als_sweeps, "ratings: sweeps of alternating least squares"),
+    CHOICE("profile", "ratings", profiles, profile,
+           "ratings: what a graph compares: the ratings, or the ratings less the user's mean"),
     CHOICE("bound", "none", bounds, bound, "divide each record by max(1, its norm)"),
     CHOICE("storage", "memory", storages, storage,
            "keep records in memory, or in a nameless file for sets larger than memory"),

@@ -142,6 +142,17 @@ void tacit_session_scores(tacit_session *session, tacit_split split, double *sco
     each_agent(session, score_some, &w);
 }
 
+/* Scores of a split into `room`, or the array of NaN if nobody has records of it. */
+static double *score_split(tacit_session *s, tacit_split split, double *room, double *nothing)
+{
+    if (tacit_shard_rows(tacit_dataset_pooled(s->source.data, split)) == 0)
+        return nothing;
+    tacit_session_scores(s, split, room);
+    return room;
+}
+
+/* A million agents are measured with the memory for five numbers each at most, and for three
+ * if nobody has records to validate or test on. */
 tacit_status tacit_measure_take(tacit_measure *out, tacit_session *session, tacit_error *err)
 {
     const size_t n = session->graph.agents;
@@ -149,20 +160,19 @@ tacit_status tacit_measure_take(tacit_measure *out, tacit_session *session, taci
     *out = (tacit_measure){0};
     double *all = NULL;
     if (tacit_mul_size(n ? n : 1, 5 * sizeof *all, &bytes))
-        all = malloc(bytes);
+        all = malloc(bytes); /* pages that are never touched cost nothing */
     if (!all)
         return tacit_out_of_memory(err);
+    double *spare = all + n, *nothing = all + 2 * n;
+    for (size_t i = 0; i < n; i++)
+        nothing[i] = NAN;
     out->loss = all;
-    out->validation = all + n;
-    out->test = all + 2 * n;
-    work w = {.session = session, .loss = out->loss, .objective = all + 3 * n};
-    double *spare = all + 4 * n;
-
+    work w = {.session = session, .loss = out->loss, .objective = spare};
     each_agent(session, lose_some, &w);
-    tacit_session_scores(session, TACIT_VALIDATION, out->validation);
-    tacit_session_scores(session, TACIT_TEST, out->test);
     out->now.time = session->runtime->ops->now(session->runtime);
     out->now.objective = tacit_pairwise_sum(w.objective, n); /* NaN if any is */
+    out->validation = score_split(session, TACIT_VALIDATION, all + 3 * n, nothing);
+    out->test = score_split(session, TACIT_TEST, all + 4 * n, nothing);
     out->now.train_loss = mean_of(out->loss, n, spare, NULL);
     out->now.validation = mean_of(out->validation, n, spare, NULL);
     out->now.test = mean_of(out->test, n, spare, &out->now.test_deviation);

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Length of a well-formed UTF-8 character (RFC 3629), 0 if there is none. */
-static size_t character(const unsigned char *s, size_t len)
+size_t tacit_character_length(const char *text, size_t len)
 {
+    const unsigned char *s = (const unsigned char *)text;
     if (s[0] < 0x80)
         return 1;
     size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
@@ -23,11 +23,11 @@ static size_t character(const unsigned char *s, size_t len)
 
 static void quoted(tacit_writer *out, const char *text)
 {
-    const unsigned char *s = (const unsigned char *)text;
+    const char *s = text;
     size_t left = strlen(text);
     tacit_write_text(out, "\"");
     while (left > 0) {
-        size_t n = character(s, left);
+        size_t n = tacit_character_length(s, left);
         if (n == 0) {
             tacit_write_text(out, "\xef\xbf\xbd");
             n = 1;
@@ -37,8 +37,8 @@ static void quoted(tacit_writer *out, const char *text)
             tacit_write_text(out, "\\n");
         else if (*s == '\t')
             tacit_write_text(out, "\\t");
-        else if (*s < 0x20 || *s == 0x7f)
-            tacit_write_format(out, "\\u%04x", *s);
+        else if ((unsigned char)*s < 0x20 || *s == 0x7f)
+            tacit_write_format(out, "\\u%04x", (unsigned)*s);
         else
             tacit_write_bytes(out, s, n);
         s += n;

@@ -25,6 +25,9 @@ void tacit_write_real(tacit_writer *writer, double value);
  * afterwards. */
 char *tacit_writer_take(tacit_writer *writer);
 
+/* Length of the well-formed UTF-8 character (RFC 3629) `text` begins with, 0 if there is none. */
+size_t tacit_character_length(const char *text, size_t len);
+
 /* ---- JSON ---- */
 /* Commas and quotes by themselves; `key` is NULL inside an array and at the top. Not finite
  * numbers become null. A line break after every member at depth one, so that people can read

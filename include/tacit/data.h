@@ -147,7 +147,7 @@ extern const tacit_section tacit_data_section;
 enum {
     TACIT_LEAK_FEATURES = 1, /* the features of records */
     TACIT_LEAK_OFFSET = 2,   /* what was subtracted from labels */
-    TACIT_LEAK_SCALE = 4,    /* pooled standardisation */
+    TACIT_LEAK_SCALE = 4,    /* standardisation by an agent's own or by everybody's records */
     TACIT_LEAK_GRAPH = 8,    /* who talks to whom */
     TACIT_LEAKS = 4          /* how many bits there are */
 };
@@ -158,6 +158,7 @@ typedef struct tacit_source {
     tacit_targets targets; /* what a similarity graph compares; dimension 0: nothing */
     bool targets_leak;     /* they were made from training records */
     unsigned leaks;        /* TACIT_LEAK_ bits */
+    uint64_t dropped;      /* records left out for a missing value */
 } tacit_source;
 
 tacit_status tacit_data_load(tacit_source *out, const tacit_data_options *options,

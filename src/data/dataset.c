@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Storage of records: one block of memory for a whole data set.
+ * Storage of records: one block of memory (or of a nameless file) for a whole data set.
  *
  *     x: train of agent 0, 1, 2, ... | validation of 0, 1, ... | test of 0, 1, ...
  *     y: the same order
@@ -16,6 +16,7 @@
 #include "data/dataset.h"
 
 #include "base/pages.h"
+#include "data/block.h"
 #include "data/shard.h"
 #include <inttypes.h>
 #include <math.h>
@@ -37,8 +38,7 @@ struct tacit_dataset {
     size_t features;
     size_t value_bytes, row_bytes;
     unsigned char *x, *y; /* both inside `block` */
-    void *block;
-    size_t block_bytes;
+    tacit_block block;
     tacit_shard pooled[TACIT_SPLITS];
     tacit_shard *shards[TACIT_SPLITS]; /* NULL: nobody has rows of this split */
     tacit_shard nothing;               /* what stands in for such a shard */
@@ -90,19 +90,16 @@ tacit_status tacit_dataset_check_size(uint64_t agents, uint64_t rows, size_t fea
     return TACIT_OK;
 }
 
-/* Anonymous memory is zero, page-aligned and only backed when touched. */
-static tacit_status claim_block(tacit_dataset *data, uint64_t rows, tacit_error *err)
+static tacit_status claim_block(tacit_dataset *data, uint64_t rows, const char *scratch,
+                                tacit_error *err)
 {
-    size_t x_bytes = 0;
-    if (!block_size(rows, data->features, data->value_bytes, &x_bytes, &data->block_bytes))
+    size_t x_bytes = 0, bytes = 0;
+    if (!block_size(rows, data->features, data->value_bytes, &x_bytes, &bytes))
         return tacit_out_of_memory(err);
-    void *block = tacit_pages_alloc(data->block_bytes, 1);
-    if (!block)
-        return tacit_fail(err, TACIT_EINTERNAL,
-                          "no memory for %" PRIu64 " records of %zu features (%zu MiB)", rows,
-                          data->features, data->block_bytes >> 20);
-    data->block = block;
-    data->x = block;
+    tacit_status status = tacit_block_claim(&data->block, bytes, scratch, err);
+    if (status)
+        return status;
+    data->x = data->block.bytes;
     data->y = data->x + x_bytes;
     return TACIT_OK;
 }
@@ -128,6 +125,13 @@ tacit_status tacit_dataset_create(tacit_dataset **out, uint32_t agents, size_t f
                                   tacit_scalar scalar, const uint32_t *const counts[TACIT_SPLITS],
                                   tacit_error *err)
 {
+    return tacit_dataset_create_in(out, NULL, agents, features, scalar, counts, err);
+}
+
+tacit_status tacit_dataset_create_in(tacit_dataset **out, const char *scratch, uint32_t agents,
+                                     size_t features, tacit_scalar scalar,
+                                     const uint32_t *const counts[TACIT_SPLITS], tacit_error *err)
+{
     uint64_t rows[TACIT_SPLITS], total;
     tacit_status status;
 
@@ -145,7 +149,7 @@ tacit_status tacit_dataset_create(tacit_dataset **out, uint32_t agents, size_t f
     data->value_bytes = tacit_scalar_size(scalar);
     data->row_bytes = features * data->value_bytes;
     data->nothing.data = data;
-    if ((status = claim_block(data, total, err)))
+    if ((status = claim_block(data, total, scratch, err)))
         goto out;
     uint64_t first = 0;
     for (int split = 0; split < TACIT_SPLITS; split++) {
@@ -172,8 +176,7 @@ void tacit_dataset_free(tacit_dataset *data)
     free(data->names);
     for (int split = 0; split < TACIT_SPLITS; split++)
         tacit_pages_free(data->shards[split], data->agents, sizeof *data->shards[split]);
-    if (data->block)
-        tacit_pages_free(data->block, data->block_bytes, 1);
+    tacit_block_release(&data->block);
     free(data);
 }
 
@@ -331,7 +334,7 @@ uint32_t tacit_dataset_rows(const tacit_dataset *data, uint32_t agent, tacit_spl
 
 uint64_t tacit_dataset_bytes(const tacit_dataset *data)
 {
-    uint64_t bytes = sizeof *data + data->block_bytes;
+    uint64_t bytes = sizeof *data + data->block.len;
     for (int split = 0; split < TACIT_SPLITS; split++)
         bytes += data->shards[split] ? data->agents * sizeof(tacit_shard) : 0;
     for (uint32_t i = 0; data->names && i < data->agents; i++)

@@ -8,6 +8,16 @@
 tacit_status tacit_dataset_check_size(uint64_t agents, uint64_t rows, size_t features,
                                       tacit_scalar scalar, tacit_error *err);
 
+/* tacit_dataset_create with a folder for a nameless file that holds the records; NULL: memory.
+ * Sources pass tacit_data_scratch(options). */
+tacit_status tacit_dataset_create_in(tacit_dataset **out, const char *scratch, uint32_t agents,
+                                     size_t features, tacit_scalar scalar,
+                                     const uint32_t *const counts[TACIT_SPLITS], tacit_error *err);
+static inline const char *tacit_data_scratch(const tacit_data_options *options)
+{
+    return options->storage ? options->scratch : NULL;
+}
+
 /* May an agent be called so? */
 bool tacit_name_is_good(const char *name);
 

@@ -6,7 +6,8 @@
  * Rows are sorted by agent first, keeping their order within an agent; then each agent's rows
  * are finished and put, one agent after the other, so that an agent's mean and scale need room
  * for one agent only. What an agent is given depends on its own training records and on public
- * constants; only `pooled` looks at everybody's, and says so in `leaks`.
+ * constants; only `pooled` looks at everybody's. Both are made from training records without
+ * being charged to anybody, and `leaks` says so.
  *
  * The order of the steps matters: missing values get the mean of the raw feature, then features
  * are scaled, then the bias is appended (so it stays 1), then the row is bounded (so the bound
@@ -264,14 +265,25 @@ static tacit_status put_all(dealing *d, tacit_error *err)
 {
     const tacit_data_options *o = d->options;
     const uint32_t *const counts[] = {d->counts[0], d->counts[1], d->counts[2]};
-    tacit_status status =
-        tacit_dataset_create(&d->data, d->agents, d->table->features + (o->bias ? 1U : 0U),
-                             d->table->scalar, counts, err);
+    tacit_status status = tacit_dataset_create_in(&d->data, tacit_data_scratch(o), d->agents,
+                                                  d->table->features + (o->bias ? 1U : 0U),
+                                                  d->table->scalar, counts, err);
     if (!status)
         status = prepare_scale(d, err);
     for (uint32_t i = 0; i < d->agents && !status; i++)
         status = put_agent(d, i, err);
     return status ? status : name_agents(d, err);
+}
+
+/* Changing one record moves the agent's means and scale, and with them all its other records: no
+ * sensitivity counts that. Public constants and zeros depend on no record. */
+static unsigned leaks(const dealing *d)
+{
+    const tacit_data_options *o = d->options;
+    bool scale =
+        o->standardise == TACIT_STANDARDISE_AGENT || o->standardise == TACIT_STANDARDISE_POOLED;
+    bool fill = d->fills && o->missing_rule == TACIT_MISSING_MEAN;
+    return (scale ? TACIT_LEAK_SCALE : 0U) | (fill ? TACIT_LEAK_FEATURES : 0U);
 }
 
 tacit_status tacit_table_deal(tacit_source *out, const tacit_table *table,
@@ -290,7 +302,8 @@ tacit_status tacit_table_deal(tacit_source *out, const tacit_table *table,
         goto out;
     out->data = d.data;
     d.data = NULL;
-    out->leaks = options->standardise == TACIT_STANDARDISE_POOLED ? TACIT_LEAK_SCALE : 0;
+    out->leaks = leaks(&d);
+    out->dropped = d.dropped;
 out:
     dealing_clear(&d);
     return status;

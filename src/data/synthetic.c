@@ -170,7 +170,8 @@ tacit_status tacit_data_linear_separators(tacit_source *out, const tacit_data_op
     for (uint32_t i = 0; i < agents; i++)
         draw_agent(&d, i, &targets[2 * (size_t)i]);
     const uint32_t *const counts[] = {d.counts[0], d.counts[1], d.counts[2]};
-    if ((status = tacit_dataset_create(&made.data, agents, d.dimension, scalar, counts, err)))
+    if ((status = tacit_dataset_create_in(&made.data, tacit_data_scratch(options), agents,
+                                          d.dimension, scalar, counts, err)))
         goto out;
     for (uint32_t i = 0; i < agents; i++) {
         if ((status = draw_records(&d, made.data, i, &targets[2 * (size_t)i], err)))

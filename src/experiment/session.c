@@ -129,7 +129,7 @@ size_t tacit_session_leaks(const tacit_session *session, const char *words[TACIT
     } all[TACIT_LEAKS] = {
         {TACIT_LEAK_FEATURES, "features computed from training records"},
         {TACIT_LEAK_OFFSET, "offsets of labels computed from training records"},
-        {TACIT_LEAK_SCALE, "scales of features computed from everybody's training records"},
+        {TACIT_LEAK_SCALE, "scales of features computed from training records"},
         {TACIT_LEAK_GRAPH, "the graph computed from training records"},
     };
     size_t count = 0;

@@ -19,9 +19,10 @@ typedef struct tacit_scratch tacit_scratch; /* a thread's memory for one event *
 
 /* Options of the YAML section "model". */
 typedef struct tacit_model_options {
-    int loss;      /* 0 logistic, 1 squared */
-    double lambda; /* 0: 1/m_i */
-    int scalar;    /* tacit_scalar */
+    int loss;              /* 0 logistic, 1 squared */
+    double lambda;         /* 0: lambda_records / m_i */
+    double lambda_records; /* 0: 1 */
+    int scalar;            /* tacit_scalar */
 } tacit_model_options;
 extern const tacit_section tacit_model_section;
 

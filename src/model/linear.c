@@ -28,7 +28,14 @@ static const tacit_option options[] = {
      .min = 0,
      .max = 1e12,
      .offset = FIELD(lambda),
-     .help = "weight of the squared norm; 0 means one over the agent's number of records"},
+     .help = "weight of the squared norm; 0: lambda-records over the agent's number of records"},
+    {.key = "lambda-records",
+     .type = TACIT_OPT_REAL,
+     .fallback = "1",
+     .min = 1e-12,
+     .max = 1e12,
+     .offset = FIELD(lambda_records),
+     .help = "with lambda 0: the weight is this over the agent's number of records"},
     {.key = "scalar",
      .type = TACIT_OPT_CHOICE,
      .fallback = "f64",
@@ -52,6 +59,7 @@ tacit_status tacit_model_create(tacit_model **out, const tacit_model_options *o,
         return tacit_out_of_memory(err);
     model->loss = (tacit_loss)o->loss;
     model->lambda = o->lambda;
+    model->lambda_records = o->lambda_records > 0 ? o->lambda_records : 1;
     model->features = features;
     const tacit_segment weights = {"weights", (tacit_scalar)o->scalar, features};
     const tacit_segment value = {"value", TACIT_F64, 1};
@@ -95,7 +103,7 @@ double tacit_model_lambda(const tacit_model *model, size_t records)
 {
     if (model->lambda > 0)
         return model->lambda;
-    return records ? 1.0 / (double)records : 0;
+    return records ? model->lambda_records / (double)records : 0;
 }
 
 double tacit_model_smoothness_bound(const tacit_model *model, double radius)

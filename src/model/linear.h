@@ -8,7 +8,8 @@ typedef enum tacit_loss { TACIT_LOGISTIC, TACIT_SQUARED } tacit_loss;
 
 struct tacit_model {
     tacit_loss loss;
-    double lambda; /* 0: 1/m */
+    double lambda; /* 0: lambda_records / m */
+    double lambda_records;
     size_t features;
     tacit_shape shape;        /* "weights" */
     tacit_shape scalar_shape; /* "value": one f64 */

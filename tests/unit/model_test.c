@@ -266,6 +266,24 @@ static void test_without_records_or_with_too_many_features(void **state)
     assert_null(model);
 }
 
+static void test_lambda_is_given_or_shrinks_with_records(void **state)
+{
+    (void)state;
+    static const struct {
+        double lambda, lambda_records, want;
+    } cases[] = {{0, 0, 1.0 / 8}, {0, 1, 1.0 / 8}, {0, 3, 3.0 / 8}, {0.25, 3, 0.25}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        tacit_model_options options = {.lambda = cases[k].lambda,
+                                       .lambda_records = cases[k].lambda_records};
+        tacit_model *model = NULL;
+        tacit_error err = {0};
+        check_ok(tacit_model_create(&model, &options, 2, &err), &err);
+        assert_true(tacit_model_lambda(model, 8) == cases[k].want);
+        assert_true(tacit_model_lambda(model, 0) == cases[k].lambda);
+        tacit_model_free(model);
+    }
+}
+
 /* ---- smoothness ---- */
 
 static void test_smoothness_is_the_plain_one(void **state)
@@ -435,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_separable_data),
         cmocka_unit_test(test_solver_agrees_with_the_plain_one),
         cmocka_unit_test(test_without_records_or_with_too_many_features),
+        cmocka_unit_test(test_lambda_is_given_or_shrinks_with_records),
         cmocka_unit_test(test_smoothness_is_the_plain_one),
         cmocka_unit_test(test_smoothness_of_any_shape),
         cmocka_unit_test(test_public_bound_holds),

@@ -84,6 +84,11 @@ tacit_status tacit_session_measure(tacit_session *session, tacit_snapshot *out, 
 /* Score of each agent on a split (NaN without records); `scores` holds one an agent. */
 void tacit_session_scores(tacit_session *session, tacit_split split, double *scores);
 
+/* The least value of Q over all models, with the protocol's mu and confidence, to 1e-10 of it: what
+ * a gap is measured from. Fails for protocols that minimise no Q, and for more than a few million
+ * unknowns. */
+tacit_status tacit_session_optimum(tacit_session *session, double *objective, tacit_error *err);
+
 /* Progress: called often, from the thread that runs; `time` of `total`. */
 typedef void tacit_progress(void *ctx, double time, double total);
 

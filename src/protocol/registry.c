@@ -8,7 +8,8 @@
     X(alone)              \
     X(global)             \
     X(cd)                 \
-    X(model_propagation)
+    X(model_propagation)  \
+    X(admm)
 
 #define DECLARE(name) extern const tacit_protocol tacit_protocol_##name;
 EVERY_PROTOCOL(DECLARE)

@@ -249,7 +249,8 @@ static tacit_status make_records(making *m, tacit_scalar scalar, tacit_error *er
     double *x = calloc(features, sizeof *x);
     tacit_status status = x ? TACIT_OK : tacit_out_of_memory(err);
     if (!status)
-        status = tacit_dataset_create(&m->source.data, m->users, features, scalar, counts, err);
+        status = tacit_dataset_create_in(&m->source.data, tacit_data_scratch(m->options), m->users,
+                                         features, scalar, counts, err);
     if (!status)
         status = put_ratings(m, x, scalar, err);
     free(x);

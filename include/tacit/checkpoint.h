@@ -12,12 +12,16 @@ typedef struct tacit_saver tacit_saver;
 typedef struct tacit_loader tacit_loader;
 
 tacit_saver *tacit_saver_create(void);
+/* One that hands its bytes on as it goes, piece by piece; false from the sink ends it. */
+typedef bool tacit_save_sink(void *ctx, const void *bytes, size_t len);
+tacit_saver *tacit_saver_create_to(tacit_save_sink *sink, void *ctx);
 void tacit_save_u64(tacit_saver *saver, uint64_t value);
 void tacit_save_f64(tacit_saver *saver, double value);
 void tacit_save_bytes(tacit_saver *saver, const void *bytes, size_t len);
 void tacit_save_public(tacit_saver *saver, const tacit_public *vector); /* NULL allowed */
 void tacit_save_secret(tacit_saver *saver, const tacit_secret *vector); /* NULL allowed */
-/* The finished bytes (magic, length and BLAKE2b checksum included); owned by the saver. */
+/* The finished bytes (magic and BLAKE2b checksum included); owned by the saver. With a sink
+ * the rest goes there, and both pointers may be NULL. */
 tacit_status tacit_saver_finish(tacit_saver *saver, const uint8_t **bytes, size_t *len,
                                 tacit_error *err);
 void tacit_saver_free(tacit_saver *saver);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Layout: "TACITCK1", payload length (8 bytes), payload, BLAKE2b-256 of all before it.
+ * Layout: "TACITCK2", payload, BLAKE2b-256 of all before it.
  * Every item starts with a tag byte, so that a loader that drifts from its saver fails at
  * the next item instead of reading nonsense. All numbers little-endian.
  *
@@ -14,45 +14,54 @@
 
 #include "base/array.h"
 
-#define HEADER 16
+#define HEADER 8
 #define CHECKSUM 32
-static const char magic[8] = {'T', 'A', 'C', 'I', 'T', 'C', 'K', '1'};
+#define FLUSH_AT ((size_t)1 << 18) /* bytes that gather before a sink gets them */
+static const char magic[HEADER] = {'T', 'A', 'C', 'I', 'T', 'C', 'K', '2'};
 
 /* What a vector is; how its references are counted is the loading pool's business. */
 #define KEPT_FLAGS ((uint32_t)(TACIT_VECTOR_SECRET | TACIT_VECTOR_FROZEN))
 
 enum tag { TAG_U64 = 1, TAG_F64, TAG_BYTES, TAG_NULL, TAG_VECTOR, TAG_AGAIN };
 
-typedef struct seen {
-    const tacit_vector *v;
-    uint64_t number;
-} seen;
-
 struct tacit_saver {
-    uint8_t *bytes;
+    uint8_t *bytes; /* all of them; with a sink, those it has not got yet */
     size_t len, capacity;
+    tacit_save_sink *sink;
+    void *sink_ctx;
+    crypto_generichash_state *hash;
     bool failed;
-    seen *table; /* open addressing; capacity a power of two */
-    size_t slots;
-    uint64_t vectors;
+    /* vectors that were written, and open addressing to find them: 0 is free */
+    const tacit_vector **seen;
+    size_t count, seen_capacity;
+    uint32_t *slot; /* place in `seen` + 1 */
+    size_t slots;   /* a power of two */
 };
 
-tacit_saver *tacit_saver_create(void)
+static void put(tacit_saver *s, const void *from, size_t n);
+
+tacit_saver *tacit_saver_create_to(tacit_save_sink *sink, void *ctx)
 {
     tacit_saver *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
-    s->capacity = 4096;
-    s->bytes = malloc(s->capacity);
+    s->sink = sink;
+    s->sink_ctx = ctx;
     s->slots = 1024;
-    s->table = calloc(s->slots, sizeof *s->table);
-    if (!s->bytes || !s->table) {
+    s->slot = calloc(s->slots, sizeof *s->slot);
+    s->hash = malloc(sizeof *s->hash);
+    if (!s->slot || !s->hash) {
         tacit_saver_free(s);
         return NULL;
     }
-    memcpy(s->bytes, magic, sizeof magic);
-    s->len = HEADER;
+    crypto_generichash_init(s->hash, NULL, 0, CHECKSUM);
+    put(s, magic, sizeof magic);
     return s;
+}
+
+tacit_saver *tacit_saver_create(void)
+{
+    return tacit_saver_create_to(NULL, NULL);
 }
 
 void tacit_saver_free(tacit_saver *s)
@@ -62,22 +71,40 @@ void tacit_saver_free(tacit_saver *s)
     if (s->bytes)
         sodium_memzero(s->bytes, s->len);
     free(s->bytes);
-    free(s->table);
+    free(s->hash);
+    free(s->seen);
+    free(s->slot);
     free(s);
+}
+
+/* Hand what has gathered to the sink. */
+static void flush(tacit_saver *s)
+{
+    if (s->failed || !s->sink || s->len == 0)
+        return;
+    if (!s->sink(s->sink_ctx, s->bytes, s->len))
+        s->failed = true;
+    sodium_memzero(s->bytes, s->len);
+    s->len = 0;
 }
 
 static void put(tacit_saver *s, const void *from, size_t n)
 {
-    if (s->failed)
+    size_t len;
+    if (s->failed || n == 0)
         return;
-    uint8_t *bytes = tacit_array_grow(s->bytes, &s->capacity, s->len + n, 1);
+    uint8_t *bytes =
+        tacit_add_size(s->len, n, &len) ? tacit_array_grow(s->bytes, &s->capacity, len, 1) : NULL;
     if (!bytes) {
         s->failed = true;
         return;
     }
     s->bytes = bytes;
     memcpy(s->bytes + s->len, from, n);
-    s->len += n;
+    crypto_generichash_update(s->hash, s->bytes + s->len, n);
+    s->len = len;
+    if (s->len >= FLUSH_AT)
+        flush(s);
 }
 
 static void put_word(tacit_saver *s, enum tag tag, uint64_t v)
@@ -110,25 +137,33 @@ static size_t slot_of(const tacit_saver *s, const tacit_vector *v)
 {
     uint64_t hash = (uint64_t)(uintptr_t)v * 0x9E3779B97F4A7C15u;
     size_t at = (size_t)(hash >> 20) & (s->slots - 1);
-    while (s->table[at].v && s->table[at].v != v)
+    while (s->slot[at] && s->seen[s->slot[at] - 1] != v)
         at = (at + 1) & (s->slots - 1);
     return at;
 }
 
 static bool widen(tacit_saver *s)
 {
-    seen *old = s->table;
-    size_t count = s->slots;
-    seen *table = calloc(count * 2, sizeof *table);
-    if (!table)
+    uint32_t *slot = s->count < UINT32_MAX / 2 ? calloc(s->slots * 2, sizeof *slot) : NULL;
+    if (!slot)
         return false;
-    s->table = table;
-    s->slots = count * 2;
-    for (size_t k = 0; k < count; k++)
-        if (old[k].v)
-            s->table[slot_of(s, old[k].v)] = old[k];
-    free(old);
+    free(s->slot);
+    s->slot = slot;
+    s->slots *= 2;
+    for (size_t k = 0; k < s->count; k++)
+        s->slot[slot_of(s, s->seen[k])] = (uint32_t)k + 1;
     return true;
+}
+
+/* Room to remember one more vector. */
+static bool make_room(tacit_saver *s)
+{
+    const tacit_vector **seen =
+        tacit_array_grow(s->seen, &s->seen_capacity, s->count + 1, sizeof(tacit_vector *));
+    if (!seen)
+        return false;
+    s->seen = seen;
+    return s->count * 4 < s->slots * 3 || widen(s);
 }
 
 void tacit_save_vector(tacit_saver *s, const tacit_vector *v)
@@ -137,16 +172,17 @@ void tacit_save_vector(tacit_saver *s, const tacit_vector *v)
         put_word(s, TAG_NULL, 0);
         return;
     }
-    if (s->vectors * 2 >= s->slots && !widen(s)) {
+    if (!make_room(s)) {
         s->failed = true;
         return;
     }
-    seen *entry = &s->table[slot_of(s, v)];
-    if (entry->v) {
-        put_word(s, TAG_AGAIN, entry->number);
+    uint32_t *slot = &s->slot[slot_of(s, v)];
+    if (*slot) {
+        put_word(s, TAG_AGAIN, *slot - 1);
         return;
     }
-    *entry = (seen){v, s->vectors++};
+    s->seen[s->count++] = v;
+    *slot = (uint32_t)s->count;
     put_word(s, TAG_VECTOR, v->shape->bytes);
     put_word(s, TAG_U64, v->flags & KEPT_FLAGS);
     put(s, v->data, v->shape->bytes);
@@ -166,17 +202,16 @@ tacit_status tacit_saver_finish(tacit_saver *s, const uint8_t **bytes, size_t *l
                                 tacit_error *err)
 {
     uint8_t checksum[CHECKSUM];
-    if (!s->failed) {
-        uint64_t payload = s->len - HEADER;
-        for (int k = 0; k < 8; k++)
-            s->bytes[8 + k] = (uint8_t)(payload >> (8 * k));
-        crypto_generichash(checksum, sizeof checksum, s->bytes, s->len, NULL, 0);
-        put(s, checksum, sizeof checksum);
-    }
+    crypto_generichash_state last = *s->hash;
+    crypto_generichash_final(&last, checksum, sizeof checksum);
+    put(s, checksum, sizeof checksum);
+    flush(s);
     if (s->failed)
         return tacit_out_of_memory(err);
-    *bytes = s->bytes;
-    *len = s->len;
+    if (bytes)
+        *bytes = s->bytes;
+    if (len)
+        *len = s->len;
     return TACIT_OK;
 }
 
@@ -194,11 +229,7 @@ tacit_status tacit_loader_create(tacit_loader **out, const uint8_t *bytes, size_
                                  tacit_error *err)
 {
     uint8_t checksum[CHECKSUM];
-    uint64_t payload = 0;
     bool good = len >= HEADER + CHECKSUM && memcmp(bytes, magic, sizeof magic) == 0;
-    for (int k = 0; good && k < 8; k++)
-        payload |= (uint64_t)bytes[8 + k] << (8 * k);
-    good = good && payload == len - HEADER - CHECKSUM;
     if (good) {
         crypto_generichash(checksum, sizeof checksum, bytes, len - CHECKSUM, NULL, 0);
         good = memcmp(checksum, bytes + len - CHECKSUM, CHECKSUM) == 0;

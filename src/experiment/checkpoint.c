@@ -66,14 +66,8 @@ tacit_status tacit_run_identify(tacit_run *r, tacit_error *err)
     return TACIT_OK;
 }
 
-tacit_status tacit_run_stage_checkpoint(tacit_run *r, tacit_error *err)
+static void save_run(const tacit_run *r, tacit_saver *saver)
 {
-    tacit_status status = tacit_rows_sync(&r->rows, err);
-    if (status)
-        return status;
-    tacit_saver *saver = tacit_saver_create();
-    if (!saver)
-        return tacit_out_of_memory(err);
     uint64_t hash[4];
     tacit_rows_hash(&r->rows, hash);
     tacit_save_u64(saver, FORMAT);
@@ -84,21 +78,36 @@ tacit_status tacit_run_stage_checkpoint(tacit_run *r, tacit_error *err)
     for (size_t i = 0; i < 4; i++)
         tacit_save_u64(saver, hash[i]);
     tacit_rows_save(&r->rows, saver);
+}
 
-    const uint8_t *bytes;
-    size_t len;
+static bool write_piece(void *ctx, const void *bytes, size_t len)
+{
+    return tacit_write_all(*(const int *)ctx, bytes, len);
+}
+
+/* Piece by piece: a million agents' state need not be in memory twice. */
+tacit_status tacit_run_stage_checkpoint(tacit_run *r, tacit_error *err)
+{
     tacit_outfile file;
+    tacit_status status = tacit_rows_sync(&r->rows, err);
+    if (status || (status = tacit_outfile_open(&file, &r->folder, TACIT_CHECKPOINT, err)))
+        return status;
+    tacit_saver *saver = tacit_saver_create_to(write_piece, &file.fd);
+    if (!saver) {
+        status = tacit_out_of_memory(err);
+        goto out;
+    }
+    save_run(r, saver);
+    errno = 0;
     if ((status = r->session->runtime->ops->save(r->session->runtime, saver)))
         tacit_fail(err, status, "the state of the run could not be saved");
-    else if (!(status = tacit_saver_finish(saver, &bytes, &len, err)) &&
-             !(status = tacit_outfile_open(&file, &r->folder, TACIT_CHECKPOINT, err))) {
-        if (!tacit_write_all(file.fd, bytes, len)) {
-            status = tacit_folder_fail(&r->folder, TACIT_CHECKPOINT, errno, err);
-            tacit_outfile_drop(&file);
-        } else
-            status = tacit_outfile_stage(&file, err);
-    }
+    else if ((status = tacit_saver_finish(saver, NULL, NULL, err)) && errno)
+        status = tacit_folder_fail(&r->folder, TACIT_CHECKPOINT, errno, err);
+out:
     tacit_saver_free(saver);
+    if (!status)
+        return tacit_outfile_stage(&file, err);
+    tacit_outfile_drop(&file);
     return status;
 }
 

@@ -8,7 +8,7 @@
 #include "base/saver.h"
 #include "testing.h"
 
-enum { HEADER = 16, CHECKSUM = 32, CROWD = 1500 };
+enum { HEADER = 8, CHECKSUM = 32, CROWD = 1500 };
 
 typedef struct fixture {
     tacit_pool *pool, *fresh; /* of the saved and of the loaded vectors */
@@ -319,6 +319,51 @@ static void test_forged_bytes_do_no_harm(void **state)
     fixture_free(&f);
 }
 
+typedef struct gathered {
+    uint8_t *bytes;
+    size_t len, pieces, refuse_at;
+} gathered;
+
+static bool gather(void *ctx, const void *bytes, size_t len)
+{
+    gathered *g = ctx;
+    if (++g->pieces == g->refuse_at)
+        return false;
+    g->bytes = realloc(g->bytes, g->len + len);
+    memcpy(g->bytes + g->len, bytes, len);
+    g->len += len;
+    return true;
+}
+
+/* A saver with a sink says the same, in pieces; a sink that is full ends it. */
+static void test_pieces_add_up_to_the_whole(void **state)
+{
+    (void)state;
+    gathered g = {0}, full = {.refuse_at = 2};
+    tacit_saver *whole = tacit_saver_create(), *pieces = tacit_saver_create_to(gather, &g);
+    tacit_saver *refused = tacit_saver_create_to(gather, &full);
+    for (uint64_t k = 0; k < 200000; k++) {
+        tacit_save_u64(whole, k);
+        tacit_save_u64(pieces, k);
+        tacit_save_u64(refused, k);
+    }
+    const uint8_t *bytes;
+    size_t len;
+    tacit_error err = {0};
+    check_ok(tacit_saver_finish(whole, &bytes, &len, &err), &err);
+    check_ok(tacit_saver_finish(pieces, NULL, NULL, &err), &err);
+    assert_true(g.pieces > 3);
+    assert_int_equal(g.len, len);
+    assert_memory_equal(g.bytes, bytes, len);
+    assert_int_not_equal(tacit_saver_finish(refused, NULL, NULL, &err), TACIT_OK);
+    assert_int_equal(full.pieces, 2); /* nothing after the refusal */
+    tacit_saver_free(whole);
+    tacit_saver_free(pieces);
+    tacit_saver_free(refused);
+    free(g.bytes);
+    free(full.bytes);
+}
+
 static void test_empty_checkpoint(void **state)
 {
     (void)state;
@@ -349,6 +394,7 @@ int main(void)
         cmocka_unit_test(test_wrong_shape_is_refused),
         cmocka_unit_test(test_secret_does_not_come_back_as_public),
         cmocka_unit_test(test_forged_bytes_do_no_harm),
+        cmocka_unit_test(test_pieces_add_up_to_the_whole),
         cmocka_unit_test(test_empty_checkpoint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

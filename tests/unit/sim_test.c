@@ -281,7 +281,7 @@ static void test_checkpoint_of_another_run_is_refused(void **state)
 static void test_forged_checkpoints_do_no_harm(void **state)
 {
     (void)state;
-    enum { HEADER = 16, CHECKSUM = 32, ROUNDS = 400 };
+    enum { HEADER = 8, CHECKSUM = 32, ROUNDS = 400 };
     tacit_error err = {0};
     tacit_saver *saver;
     size_t len;

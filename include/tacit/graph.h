@@ -24,24 +24,61 @@ typedef struct tacit_edge {
     double weight;
 } tacit_edge;
 
+/* No generator makes more edges than this; a file or an array of edges may hold more. */
+#define TACIT_GRAPH_MAX_EDGES ((uint64_t)1 << 28)
+
 /* Build from edges, each given once in any order and direction. Refuses self-loops,
  * duplicates, indices out of range and weights that are not finite and positive. */
 tacit_status tacit_graph_from_edges(tacit_graph *graph, uint32_t agents, const tacit_edge *edges,
                                     size_t count, tacit_error *err);
-/* Paper 000 section 5.1: W_ij = exp((cos(phi_ij) - 1) / gamma) for rows of `targets`
- * (agents x dimension, row-major); weights below `cutoff` are left out. */
-tacit_status tacit_graph_similarity(tacit_graph *graph, uint32_t agents, size_t dimension,
-                                    const double *targets, double gamma, double cutoff,
-                                    tacit_error *err);
-/* Each agent draws k neighbours (Erdos-like); symmetrised, weight 1. */
-tacit_status tacit_graph_k_out(tacit_graph *graph, uint32_t agents, uint32_t k, uint64_t seed,
-                               tacit_error *err);
 /* An edge list as text: "a b" or "a b weight" a line (blanks, tabs or commas between; weight 1
  * if left out; '#' starts a comment). An edge may be given once or, with the same weight, in
- * both directions. `name` is the file for messages. */
+ * both directions. `agents` 0: the largest index in the text and one. `name` is the file for
+ * messages. */
 tacit_status tacit_graph_read_edges(tacit_graph *graph, uint32_t agents, const char *name,
                                     const char *text, size_t len, tacit_error *err);
 void tacit_graph_clear(tacit_graph *graph);
+
+/* ---- computed from what is known of the agents ---- */
+/* Paper 000 section 5.1: W_ij = exp((cos(phi_ij) - 1) / gamma); weights below `cutoff` are left
+ * out. A row of zeros has no angle and is refused. */
+tacit_status tacit_graph_similarity(tacit_graph *graph, uint32_t agents,
+                                    const tacit_targets *targets, double gamma, double cutoff,
+                                    tacit_error *err);
+/* Paper 000 section 5.2: each agent chooses the k others of largest cosine, the smaller index
+ * where cosines are equal; an edge of weight 1 if either end chose the other. An agent with a
+ * row of zeros neither chooses nor is chosen. */
+tacit_status tacit_graph_nearest(tacit_graph *graph, uint32_t agents, const tacit_targets *targets,
+                                 uint32_t k, tacit_error *err);
+
+/* ---- fixed shapes, weight 1; any number of agents from 1 ---- */
+tacit_status tacit_graph_ring(tacit_graph *graph, uint32_t agents, tacit_error *err);
+/* Rows of ceil(sqrt(n)) agents, the last one perhaps shorter; neighbours to the four sides. */
+tacit_status tacit_graph_grid(tacit_graph *graph, uint32_t agents, tacit_error *err);
+tacit_status tacit_graph_complete(tacit_graph *graph, uint32_t agents, tacit_error *err);
+/* Agent 0 knows all others. */
+tacit_status tacit_graph_star(tacit_graph *graph, uint32_t agents, tacit_error *err);
+
+/* ---- drawn, weight 1; the same seed gives the same graph ---- */
+/* Each agent draws k others; an edge if either end drew the other. */
+tacit_status tacit_graph_k_out(tacit_graph *graph, uint32_t agents, uint32_t k, uint64_t seed,
+                               tacit_error *err);
+/* Every agent has exactly k neighbours; agents * k must be even. */
+tacit_status tacit_graph_k_regular(tacit_graph *graph, uint32_t agents, uint32_t k, uint64_t seed,
+                                   tacit_error *err);
+/* Every pair is an edge with this probability, independently. */
+tacit_status tacit_graph_erdos_renyi(tacit_graph *graph, uint32_t agents, double probability,
+                                     uint64_t seed, tacit_error *err);
+/* A ring in which everybody knows the k nearest (k even), each edge then led elsewhere with
+ * this probability: its first end stays, the other becomes anyone who is not yet a neighbour. */
+tacit_status tacit_graph_watts_strogatz(tacit_graph *graph, uint32_t agents, uint32_t k,
+                                        double probability, uint64_t seed, tacit_error *err);
+/* A random graph whose Fiedler value divided by n is `wanted` (0 to 1; 1: complete), to within
+ * a tenth of it and within 0.01; an error that names the nearest value met if there is no such
+ * graph. Up to TACIT_GRAPH_WANTED_AGENTS agents. */
+#define TACIT_GRAPH_WANTED_AGENTS 2000
+tacit_status tacit_graph_wanted_fiedler(tacit_graph *graph, uint32_t agents, double wanted,
+                                        uint64_t seed, tacit_error *err);
 
 /* ---- from the YAML section "graph" ---- */
 typedef enum tacit_graph_kind {
@@ -75,6 +112,7 @@ typedef struct tacit_graph_options {
     char path[TACIT_TEXT_MAX];
 } tacit_graph_options;
 extern const tacit_section tacit_graph_section;
+extern const char *const tacit_graph_kinds[]; /* names, NULL behind the last */
 
 /* `targets` is for similarity and nearest neighbours; the other kinds need none (NULL). */
 tacit_status tacit_graph_make(tacit_graph *graph, const tacit_graph_options *options,
@@ -83,5 +121,26 @@ tacit_status tacit_graph_make(tacit_graph *graph, const tacit_graph_options *opt
 
 /* component[i] = smallest agent index reachable from i; returns how many components. */
 uint32_t tacit_graph_components(const tacit_graph *graph, uint32_t *component);
+
+/* ---- mixing weights ---- */
+/* Both depend on who knows whom only, not on the weights of the edges, and give a matrix that
+ * is symmetric, nonnegative and doubly stochastic on any graph; d_i counts neighbours.
+ *   metropolis: 1 / (1 + max(d_i, d_j)) on an edge;
+ *   uniform:    1 / (1 + max_i d_i) on every edge, so 1/n throughout on a complete graph. */
+typedef enum tacit_mixing_kind { TACIT_MIXING_METROPOLIS, TACIT_MIXING_UNIFORM } tacit_mixing_kind;
+/* `weight` has one number an entry of graph->neighbour, `self` one an agent (the diagonal). */
+tacit_status tacit_graph_mixing(const tacit_graph *graph, tacit_mixing_kind kind, double *weight,
+                                double *self, tacit_error *err);
+
+/* ---- spectra ---- */
+/* The second smallest eigenvalue of the Laplacian D - W: with the weights of the edges, or as if
+ * all were 1. 0 exactly when there are several components or one agent. TACIT_NO, with words,
+ * when the iteration did not get there (it never hands out a doubtful number). */
+tacit_status tacit_graph_fiedler(const tacit_graph *graph, bool weighted, double *value,
+                                 tacit_error *err);
+/* 1 - max(|lambda_2|, |lambda_n|) of the mixing matrix: what is left of a disagreement after one
+ * averaging is at most 1 - gap. 0 exactly with several components, 1 with one agent. */
+tacit_status tacit_graph_spectral_gap(const tacit_graph *graph, tacit_mixing_kind kind, double *gap,
+                                      tacit_error *err);
 
 #endif

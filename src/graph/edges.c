@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define TOKEN_MAX 64
+#define LARGEST_GUESS 1000000
 
 /* Bytes a token of `text` shows in a message. */
 typedef struct token {
@@ -29,7 +30,8 @@ typedef struct line_edge {
 
 typedef struct reader {
     const char *name;
-    uint32_t agents;
+    uint32_t agents;  /* indices are below */
+    uint32_t largest; /* index met so far */
     uint64_t line;
     line_edge *edges;
     size_t count, capacity;
@@ -140,13 +142,13 @@ static tacit_status read_line(reader *r, const char *at, const char *end, tacit_
                           "%s:%" PRIu64 ": edge \"%" PRIu32 " %" PRIu32
                           "\" is a self-loop; leave it out",
                           r->name, r->line, a, b);
-    return add_edge(r,
-                    (line_edge){.low = a < b ? a : b,
-                                .high = a < b ? b : a,
-                                .turned = a > b,
-                                .weight = weight,
-                                .line = r->line},
-                    err);
+    uint32_t high = a < b ? b : a;
+    r->largest = high > r->largest ? high : r->largest;
+    return add_edge(
+        r,
+        (line_edge){
+            .low = a < b ? a : b, .high = high, .turned = a > b, .weight = weight, .line = r->line},
+        err);
 }
 
 static tacit_status read_lines(reader *r, const char *text, size_t len, tacit_error *err)
@@ -219,18 +221,35 @@ static tacit_status merge(const reader *r, tacit_edge *out, size_t *count, tacit
     return TACIT_OK;
 }
 
+/* How many agents there are if nobody said: a typing error in a small file must not become a
+ * graph of billions. */
+static tacit_status count_agents(const reader *r, uint32_t *agents, tacit_error *err)
+{
+    uint64_t most = LARGEST_GUESS + 16 * (uint64_t)r->count;
+    if (r->count == 0)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "%s: no edges; say how many agents there are, or add some", r->name);
+    if (r->largest >= most)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "%s: agent \"%" PRIu32 "\" in a list of %zu edges; say how many agents "
+                          "there are if this is no slip",
+                          r->name, r->largest, r->count);
+    *agents = r->largest + 1;
+    return TACIT_OK;
+}
+
 tacit_status tacit_graph_read_edges(tacit_graph *graph, uint32_t agents, const char *name,
                                     const char *text, size_t len, tacit_error *err)
 {
-    reader r = {.name = name, .agents = agents};
+    reader r = {.name = name, .agents = agents ? agents : UINT32_MAX - 1};
     tacit_edge *edges = NULL;
     size_t count = 0;
     tacit_status status;
 
     *graph = (tacit_graph){0};
-    if (agents == 0)
-        return tacit_fail(err, TACIT_EINPUT, "%s: a graph needs at least one agent", name);
     if ((status = read_lines(&r, text, len, err)))
+        goto out;
+    if (agents == 0 && (status = count_agents(&r, &agents, err)))
         goto out;
     edges = calloc(r.count ? r.count : 1, sizeof *edges);
     if (!edges) {

@@ -1,105 +1,89 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Graphs that are computed or drawn.
- *
- * Similarity (paper 000, section 5.1): W_ij = exp((cos(phi_ij) - 1) / gamma), phi_ij the angle
- * between the targets of i and j; "negligible weights are ignored": those below the cutoff.
- * Every pair is looked at once, but exp is taken only for the pairs that stay.
+ * Graphs of a fixed shape, and the two that are drawn without looking back.
  *
  * k-out: every agent draws k distinct others, by stream (seed, agent, TACIT_FOR_GRAPH, 0); an
  * edge is there if either end drew the other.
+ *
+ * Erdos-Renyi: agent i goes through the pairs (i, j), j > i, and draws how many it passes over
+ * before the next edge: a geometric number, floor(log(1 - u) / log(1 - p)) for u uniform. So the
+ * work follows the edges there are, not the pairs. The stream is again that of (seed, agent), so
+ * the edges can be heard twice without storing them.
  */
-#include "graph/edge_list.h"
+#include "graph/build.h"
 #include "tacit/random.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- similarity ---- */
+/* ---- fixed shapes ---- */
 
-static tacit_status normalise(double *unit, const double *target, size_t dimension, uint32_t agent,
-                              tacit_error *err)
+static void each_ring(const void *ctx, tacit_emit *emit, void *to)
 {
-    double largest = 0, sum = 0;
-    bool finite = true;
-    for (size_t k = 0; k < dimension; k++) {
-        finite &= isfinite(target[k]) != 0;
-        largest = fmax(largest, fabs(target[k]));
-    }
-    if (!finite || largest == 0)
-        return tacit_fail(err, TACIT_EINPUT,
-                          "the target of agent \"%" PRIu32 "\" is %s; its angle to others is "
-                          "undefined",
-                          agent, finite ? "zero" : "not finite");
-    for (size_t k = 0; k < dimension; k++) { /* scaled first: squares must not overflow */
-        unit[k] = target[k] / largest;
-        sum += unit[k] * unit[k];
-    }
-    for (size_t k = 0; k < dimension; k++)
-        unit[k] /= sqrt(sum);
-    return TACIT_OK;
+    uint32_t n = *(const uint32_t *)ctx;
+    for (uint32_t i = 0; i + 1 < n; i++)
+        emit(to, i, i + 1, 1);
+    if (n > 2)
+        emit(to, n - 1, 0, 1);
 }
 
-static double dot(const double *x, const double *y, size_t dimension)
+tacit_status tacit_graph_ring(tacit_graph *graph, uint32_t agents, tacit_error *err)
 {
-    double sum = 0;
-    for (size_t k = 0; k < dimension; k++)
-        sum += x[k] * y[k];
-    return sum;
+    const tacit_edge_source source = {each_ring, &agents};
+    return tacit_graph_build(graph, agents, &source, err);
 }
 
-/* Edges from `i` to later agents. */
-static tacit_status similar_to(tacit_edge_list *list, uint32_t i, uint32_t agents, size_t dimension,
-                               const double *unit, double gamma, double cutoff, tacit_error *err)
+static void each_grid(const void *ctx, tacit_emit *emit, void *to)
 {
-    /* Cosines below this are surely too small, whatever exp rounds to. */
-    double floor_cos = cutoff > 0 ? 1 + gamma * log(cutoff) - 1e-9 : -2;
-    for (uint32_t j = i + 1; j < agents; j++) {
-        double cosine = dot(unit + i * dimension, unit + j * dimension, dimension);
-        if (cosine < floor_cos)
-            continue;
-        double weight = exp((fmin(cosine, 1) - 1) / gamma);
-        if (weight < cutoff || !(weight > 0))
-            continue;
-        tacit_status status = tacit_edge_list_add(list, (tacit_edge){i, j, weight}, err);
-        if (status)
-            return status;
+    uint32_t n = *(const uint32_t *)ctx, width = (uint32_t)ceil(sqrt(n));
+    for (uint32_t i = 0; i < n; i++) {
+        if ((i + 1) % width && i + 1 < n)
+            emit(to, i, i + 1, 1);
+        if (i < n - (width < n ? width : n))
+            emit(to, i, i + width, 1);
     }
-    return TACIT_OK;
 }
 
-tacit_status tacit_graph_similarity(tacit_graph *graph, uint32_t agents, size_t dimension,
-                                    const double *targets, double gamma, double cutoff,
-                                    tacit_error *err)
+tacit_status tacit_graph_grid(tacit_graph *graph, uint32_t agents, tacit_error *err)
 {
-    tacit_edge_list list = {0};
-    size_t values;
-    tacit_status status = TACIT_OK;
+    const tacit_edge_source source = {each_grid, &agents};
+    return tacit_graph_build(graph, agents, &source, err);
+}
 
+static double pairs(uint32_t agents)
+{
+    return 0.5 * agents * ((double)agents - 1);
+}
+
+static void each_pair(const void *ctx, tacit_emit *emit, void *to)
+{
+    uint32_t n = *(const uint32_t *)ctx;
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t j = i + 1; j < n; j++)
+            emit(to, i, j, 1);
+    }
+}
+
+tacit_status tacit_graph_complete(tacit_graph *graph, uint32_t agents, tacit_error *err)
+{
+    const tacit_edge_source source = {each_pair, &agents};
     *graph = (tacit_graph){0};
-    if (dimension == 0)
-        return tacit_fail(err, TACIT_EINPUT,
-                          "a similarity graph needs targets, which this data does not have; "
-                          "choose another graph");
-    if (!(gamma > 0) || !isfinite(gamma) || !(cutoff >= 0))
-        return tacit_fail(err, TACIT_EINPUT,
-                          "gamma \"%g\" must be above 0 and cutoff \"%g\" at least 0", gamma,
-                          cutoff);
-    if (!tacit_mul_size(agents, dimension, &values))
-        return tacit_out_of_memory(err);
-    double *unit = calloc(values ? values : 1, sizeof *unit);
-    if (!unit)
-        return tacit_out_of_memory(err);
-    for (uint32_t i = 0; i < agents && !status; i++)
-        status = normalise(unit + i * dimension, targets + i * dimension, dimension, i, err);
-    for (uint32_t i = 0; i < agents && !status; i++)
-        status = similar_to(&list, i, agents, dimension, unit, gamma, cutoff, err);
-    if (!status)
-        status = tacit_graph_from_edges(graph, agents, list.edges, list.count, err);
-    tacit_edge_list_clear(&list);
-    free(unit);
-    return status;
+    tacit_status status = tacit_graph_check_size(agents, pairs(agents), err);
+    return status ? status : tacit_graph_build(graph, agents, &source, err);
+}
+
+static void each_ray(const void *ctx, tacit_emit *emit, void *to)
+{
+    uint32_t n = *(const uint32_t *)ctx;
+    for (uint32_t i = 1; i < n; i++)
+        emit(to, 0, i, 1);
+}
+
+tacit_status tacit_graph_star(tacit_graph *graph, uint32_t agents, tacit_error *err)
+{
+    const tacit_edge_source source = {each_ray, &agents};
+    return tacit_graph_build(graph, agents, &source, err);
 }
 
 /* ---- k-out ---- */
@@ -130,30 +114,11 @@ static void draw_others(uint32_t *drawn, uint32_t k, uint32_t self, uint32_t age
     qsort(drawn, k, sizeof *drawn, by_index);
 }
 
-/* An edge that both ends drew is entered by the smaller one only. */
-static tacit_status join(tacit_edge_list *list, const uint32_t *drawn, uint32_t agents, uint32_t k,
-                         tacit_error *err)
-{
-    for (uint32_t i = 0; i < agents; i++) {
-        for (uint32_t n = 0; n < k; n++) {
-            uint32_t j = drawn[(size_t)i * k + n];
-            if (j < i && bsearch(&i, drawn + (size_t)j * k, k, sizeof *drawn, by_index))
-                continue;
-            tacit_status status = tacit_edge_list_add(list, (tacit_edge){i, j, 1}, err);
-            if (status)
-                return status;
-        }
-    }
-    return TACIT_OK;
-}
-
 tacit_status tacit_graph_k_out(tacit_graph *graph, uint32_t agents, uint32_t k, uint64_t seed,
                                tacit_error *err)
 {
-    tacit_edge_list list = {0};
     tacit_random random;
     size_t draws;
-    tacit_status status;
 
     *graph = (tacit_graph){0};
     if (k == 0 || k >= agents)
@@ -161,6 +126,9 @@ tacit_status tacit_graph_k_out(tacit_graph *graph, uint32_t agents, uint32_t k, 
                           "k is \"%" PRIu32 "\"; expected at least 1 and less than the %" PRIu32
                           " agents",
                           k, agents);
+    tacit_status status = tacit_graph_check_size(agents, (double)agents * k, err);
+    if (status)
+        return status;
     if (!tacit_mul_size(agents, k, &draws))
         return tacit_out_of_memory(err);
     uint32_t *drawn = calloc(draws, sizeof *drawn);
@@ -172,13 +140,56 @@ tacit_status tacit_graph_k_out(tacit_graph *graph, uint32_t agents, uint32_t k, 
     }
     for (uint32_t i = 0; i < agents; i++)
         draw_others(drawn + (size_t)i * k, k, i, agents, stamp, &random);
-    if ((status = join(&list, drawn, agents, k, err)))
-        goto out;
-    status = tacit_graph_from_edges(graph, agents, list.edges, list.count, err);
+    free(stamp);
+    stamp = NULL;
+    status = tacit_graph_from_choices(
+        graph, &(tacit_choices){.agents = agents, .k = k, .chosen = drawn}, err);
 out:
     tacit_random_clear(&random);
-    tacit_edge_list_clear(&list);
     free(stamp);
     free(drawn);
+    return status;
+}
+
+/* ---- Erdos-Renyi ---- */
+
+typedef struct erdos {
+    uint32_t agents;
+    double log_miss; /* log(1 - p) < 0 */
+    tacit_random random;
+} erdos;
+
+static void each_erdos(const void *ctx, tacit_emit *emit, void *to)
+{
+    const erdos *g = ctx;
+    tacit_stream s;
+    for (uint32_t i = 0; i + 1 < g->agents; i++) {
+        tacit_stream_open(&s, &g->random, i, TACIT_FOR_GRAPH, 0);
+        for (double j = i;;) {
+            j += 1 + floor(-tacit_stream_exponential(&s) / g->log_miss);
+            if (!(j < g->agents))
+                break;
+            emit(to, i, (uint32_t)j, 1);
+        }
+    }
+    tacit_stream_clear(&s);
+}
+
+tacit_status tacit_graph_erdos_renyi(tacit_graph *graph, uint32_t agents, double probability,
+                                     uint64_t seed, tacit_error *err)
+{
+    *graph = (tacit_graph){0};
+    if (!(probability >= 0 && probability <= 1))
+        return tacit_fail(err, TACIT_EINPUT, "probability is \"%g\"; expected 0 to 1", probability);
+    tacit_status status = tacit_graph_check_size(agents, probability * pairs(agents), err);
+    if (status)
+        return status;
+    if (probability == 1)
+        return tacit_graph_complete(graph, agents, err);
+    erdos g = {.agents = agents, .log_miss = log1p(-probability)};
+    const tacit_edge_source source = {each_erdos, &g};
+    tacit_random_init(&g.random, seed);
+    status = tacit_graph_build(graph, agents, &source, err);
+    tacit_random_clear(&g.random);
     return status;
 }

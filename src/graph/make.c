@@ -8,16 +8,16 @@
 #define MAX_EDGE_FILE ((size_t)1 << 32)
 #define FIELD(name) offsetof(tacit_graph_options, name)
 
-static const char *const kinds[] = {"similarity",  "nearest",        "k-out",    "k-regular",
-                                    "ring",        "grid",           "complete", "star",
-                                    "erdos-renyi", "watts-strogatz", "edges",    NULL};
+const char *const tacit_graph_kinds[] = {"similarity",  "nearest",        "k-out",    "k-regular",
+                                         "ring",        "grid",           "complete", "star",
+                                         "erdos-renyi", "watts-strogatz", "edges",    NULL};
 static const char *const compares[] = {"targets", "models", "means", NULL};
 
 static const tacit_option options[] = {
     {.key = "kind",
      .type = TACIT_OPT_CHOICE,
      .fallback = "similarity",
-     .choices = kinds,
+     .choices = tacit_graph_kinds,
      .offset = FIELD(kind),
      .help = "who talks to whom"},
     {.key = "compare",
@@ -60,7 +60,8 @@ static const tacit_option options[] = {
      .min = 0,
      .max = 1,
      .offset = FIELD(fiedler),
-     .help = "erdos-renyi: choose the probability so that the Fiedler value over n is this; 0: no"},
+     .help =
+         "erdos-renyi: as many edges as give this Fiedler value divided by n; 0: see probability"},
     {.key = "path",
      .type = TACIT_OPT_TEXT,
      .fallback = "",
@@ -89,27 +90,52 @@ static tacit_status edges_from_file(tacit_graph *graph, uint32_t agents, const c
     return status;
 }
 
+static tacit_status by_angles(tacit_graph *graph, const tacit_graph_options *o, uint32_t agents,
+                              const tacit_targets *targets, tacit_error *err)
+{
+    if (!targets || targets->dimension == 0)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "graph.kind \"%s\" compares targets, which these data do not have; "
+                          "set graph.compare to \"models\" or \"means\", or take another kind",
+                          tacit_graph_kinds[o->kind]);
+    if (o->kind == TACIT_GRAPH_NEAREST)
+        return tacit_graph_nearest(graph, agents, targets, (uint32_t)o->k, err);
+    return tacit_graph_similarity(graph, agents, targets, o->gamma, o->cutoff, err);
+}
+
 tacit_status tacit_graph_make(tacit_graph *graph, const tacit_graph_options *o, uint32_t agents,
                               const tacit_targets *targets, uint64_t seed, tacit_error *err)
 {
+    const uint32_t k = (uint32_t)o->k;
     *graph = (tacit_graph){0};
+    if (o->fiedler > 0 && o->kind != TACIT_GRAPH_ERDOS_RENYI)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "graph.fiedler goes with graph.kind \"erdos-renyi\", not with \"%s\"",
+                          tacit_graph_kinds[o->kind]);
     switch ((tacit_graph_kind)o->kind) {
     case TACIT_GRAPH_SIMILARITY:
-        if (!targets || targets->dimension == 0)
-            return tacit_fail(err, TACIT_EINPUT,
-                              "graph.kind \"%s\" compares targets, which these data do not have; "
-                              "set graph.compare to \"models\" or \"means\", or take another kind",
-                              kinds[o->kind]);
-        if (!targets->dense)
-            return tacit_fail(err, TACIT_EINPUT,
-                              "graph.kind \"similarity\" needs dense targets; take \"nearest\"");
-        return tacit_graph_similarity(graph, agents, targets->dimension, targets->dense, o->gamma,
-                                      o->cutoff, err);
+    case TACIT_GRAPH_NEAREST:
+        return by_angles(graph, o, agents, targets, err);
     case TACIT_GRAPH_K_OUT:
-        return tacit_graph_k_out(graph, agents, (uint32_t)o->k, seed, err);
+        return tacit_graph_k_out(graph, agents, k, seed, err);
+    case TACIT_GRAPH_K_REGULAR:
+        return tacit_graph_k_regular(graph, agents, k, seed, err);
+    case TACIT_GRAPH_RING:
+        return tacit_graph_ring(graph, agents, err);
+    case TACIT_GRAPH_GRID:
+        return tacit_graph_grid(graph, agents, err);
+    case TACIT_GRAPH_COMPLETE:
+        return tacit_graph_complete(graph, agents, err);
+    case TACIT_GRAPH_STAR:
+        return tacit_graph_star(graph, agents, err);
+    case TACIT_GRAPH_ERDOS_RENYI:
+        if (o->fiedler > 0)
+            return tacit_graph_wanted_fiedler(graph, agents, o->fiedler, seed, err);
+        return tacit_graph_erdos_renyi(graph, agents, o->probability, seed, err);
+    case TACIT_GRAPH_WATTS_STROGATZ:
+        return tacit_graph_watts_strogatz(graph, agents, k, o->probability, seed, err);
     case TACIT_GRAPH_EDGES:
         return edges_from_file(graph, agents, o->path, err);
-    default:
-        return tacit_fail(err, TACIT_EINPUT, "graph.kind \"%s\" is not built yet", kinds[o->kind]);
     }
+    return tacit_fail(err, TACIT_EINPUT, "graph.kind \"%d\" is unknown", o->kind);
 }

@@ -112,7 +112,8 @@ static void test_similarity(void **state)
     }
     const double gamma = 0.1, cutoff = 1e-3;
     tacit_graph g;
-    assert_int_equal(tacit_graph_similarity(&g, AGENTS, 2, targets[0], gamma, cutoff, NULL), 0);
+    const tacit_targets dense = {.dimension = 2, .dense = targets[0]};
+    assert_int_equal(tacit_graph_similarity(&g, AGENTS, &dense, gamma, cutoff, NULL), 0);
     assert_sound(&g);
     int kept = 0, left = 0;
     for (uint32_t i = 0; i < AGENTS; i++) {
@@ -130,8 +131,9 @@ static void test_similarity(void **state)
     assert_true(kept > 500 && left > 500);
     tacit_graph_clear(&g);
 
-    const double same[] = {1, 1, 3, 3, 1e-200, 1e-200, 1e200, 1e200}; /* one direction */
-    assert_int_equal(tacit_graph_similarity(&g, 4, 2, same, gamma, 0, NULL), TACIT_OK);
+    double same[] = {1, 1, 3, 3, 1e-200, 1e-200, 1e200, 1e200}; /* one direction */
+    const tacit_targets one = {.dimension = 2, .dense = same};
+    assert_int_equal(tacit_graph_similarity(&g, 4, &one, gamma, 0, NULL), TACIT_OK);
     for (uint32_t i = 0; i < 4; i++)
         assert_float_equal(g.degree[i], 3, 1e-12);
     tacit_graph_clear(&g);
@@ -142,15 +144,17 @@ static void test_similarity_refuses(void **state)
     (void)state;
     tacit_graph g;
     tacit_error err;
-    const double zero[] = {1, 0, 0, 0}, bad[] = {1, 0, NAN, 1};
-    assert_int_equal(tacit_graph_similarity(&g, 2, 2, zero, 0.1, 0, &err), TACIT_EINPUT);
+    double zero[] = {1, 0, 0, 0}, bad[] = {1, 0, NAN, 1};
+    const tacit_targets zeros = {.dimension = 2, .dense = zero};
+    const tacit_targets infinite = {.dimension = 2, .dense = bad}, none = {0};
+    assert_int_equal(tacit_graph_similarity(&g, 2, &zeros, 0.1, 0, &err), TACIT_EINPUT);
     assert_string_equal(err.text,
                         "the target of agent \"1\" is zero; its angle to others is undefined");
-    assert_int_equal(tacit_graph_similarity(&g, 2, 2, bad, 0.1, 0, &err), TACIT_EINPUT);
-    assert_int_equal(tacit_graph_similarity(&g, 2, 0, NULL, 0.1, 0, &err), TACIT_EINPUT);
-    assert_int_equal(tacit_graph_similarity(&g, 1, 2, zero, 0, 0, &err), TACIT_EINPUT);
-    assert_int_equal(tacit_graph_similarity(&g, 1, 2, zero, NAN, 0, &err), TACIT_EINPUT);
-    assert_int_equal(tacit_graph_similarity(&g, 1, 2, zero, 1, NAN, &err), TACIT_EINPUT);
+    assert_int_equal(tacit_graph_similarity(&g, 2, &infinite, 0.1, 0, &err), TACIT_EINPUT);
+    assert_int_equal(tacit_graph_similarity(&g, 2, &none, 0.1, 0, &err), TACIT_EINPUT);
+    assert_int_equal(tacit_graph_similarity(&g, 1, &zeros, 0, 0, &err), TACIT_EINPUT);
+    assert_int_equal(tacit_graph_similarity(&g, 1, &zeros, NAN, 0, &err), TACIT_EINPUT);
+    assert_int_equal(tacit_graph_similarity(&g, 1, &zeros, 1, NAN, &err), TACIT_EINPUT);
 }
 
 static void test_k_out(void **state)

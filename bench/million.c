@@ -68,7 +68,8 @@ static double needed_bytes(const tacit_session *session, const char *scalar)
     const double graph =
         (double)(g->agents + 1) * sizeof *g->row + (double)g->agents * sizeof *g->degree +
         (double)g->entries * (sizeof *g->neighbour + sizeof *g->weight + sizeof *g->mirror);
-    return (double)tacit_dataset_bytes(tacit_session_data(session)) + models + graph;
+    const double records = (double)g->agents * RECORDS * (FEATURES + 1) * number;
+    return records + models + graph;
 }
 
 static double peak_bytes(void)

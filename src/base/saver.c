@@ -77,18 +77,7 @@ void tacit_saver_free(tacit_saver *s)
     free(s);
 }
 
-/* Hand what has gathered to the sink. */
-static void flush(tacit_saver *s)
-{
-    if (s->failed || !s->sink || s->len == 0)
-        return;
-    if (!s->sink(s->sink_ctx, s->bytes, s->len))
-        s->failed = true;
-    sodium_memzero(s->bytes, s->len);
-    s->len = 0;
-}
-
-static void put(tacit_saver *s, const void *from, size_t n)
+static void append(tacit_saver *s, const void *from, size_t n)
 {
     size_t len;
     if (s->failed || n == 0)
@@ -101,10 +90,28 @@ static void put(tacit_saver *s, const void *from, size_t n)
     }
     s->bytes = bytes;
     memcpy(s->bytes + s->len, from, n);
-    crypto_generichash_update(s->hash, s->bytes + s->len, n);
     s->len = len;
-    if (s->len >= FLUSH_AT)
-        flush(s);
+}
+
+/* Hand what has gathered to the sink. */
+static void hand_on(tacit_saver *s)
+{
+    if (s->failed || !s->sink || s->len == 0)
+        return;
+    if (!s->sink(s->sink_ctx, s->bytes, s->len))
+        s->failed = true;
+    sodium_memzero(s->bytes, s->len);
+    s->len = 0;
+}
+
+/* The hash takes large pieces: a call for every number would cost more than the rest. */
+static void put(tacit_saver *s, const void *from, size_t n)
+{
+    append(s, from, n);
+    if (s->sink && s->len >= FLUSH_AT) {
+        crypto_generichash_update(s->hash, s->bytes, s->len);
+        hand_on(s);
+    }
 }
 
 static void put_word(tacit_saver *s, enum tag tag, uint64_t v)
@@ -202,10 +209,11 @@ tacit_status tacit_saver_finish(tacit_saver *s, const uint8_t **bytes, size_t *l
                                 tacit_error *err)
 {
     uint8_t checksum[CHECKSUM];
-    crypto_generichash_state last = *s->hash;
-    crypto_generichash_final(&last, checksum, sizeof checksum);
-    put(s, checksum, sizeof checksum);
-    flush(s);
+    if (s->len > 0)
+        crypto_generichash_update(s->hash, s->bytes, s->len);
+    crypto_generichash_final(s->hash, checksum, sizeof checksum);
+    append(s, checksum, sizeof checksum);
+    hand_on(s);
     if (s->failed)
         return tacit_out_of_memory(err);
     if (bytes)

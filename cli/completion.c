@@ -14,6 +14,8 @@ static void put_flags(const cli_verb *verb)
     fputs("--help", stdout);
     if (verb->repeated)
         printf(" --%s", verb->repeated->key);
+    if (verb->also_repeated)
+        printf(" --%s", verb->also_repeated->key);
     for (size_t i = 0; i < verb->flags->count; i++) {
         if (verb->flags->options[i].help)
             printf(" --%s", verb->flags->options[i].key);
@@ -85,6 +87,24 @@ static void put_flag_values(const cli_verb *verb)
     }
 }
 
+/* "    run:--set|run:-s|sweep:--vary": behind these comes a key. */
+static void put_key_flags(void)
+{
+    const char *before = "    ";
+    for (size_t i = 0; cli_verbs[i]; i++) {
+        const cli_verb *verb = cli_verbs[i];
+        const tacit_option *flags[] = {verb->repeated, verb->also_repeated};
+        for (size_t k = 0; k < 2; k++) {
+            if (!flags[k])
+                continue;
+            printf("%s%s:--%s", before, verb->name, flags[k]->key);
+            before = "|";
+            if (flags[k]->letter)
+                printf("|%s:-%c", verb->name, flags[k]->letter);
+        }
+    }
+}
+
 void cli_print_completion(void)
 {
     puts("# bash completion for tacit; made by: tacit help --completion bash");
@@ -106,8 +126,8 @@ void cli_print_completion(void)
     puts("    if [ \"$cur\" = = ]; then _tacit_set \"$prev\" ''; return; fi");
     puts("    if [ \"$prev\" = = ]; then _tacit_set \"$before\" \"$cur\"; return; fi");
     puts("    case $verb:$prev in");
-    fputs("    run:--set|run:-s) compopt -o nospace; mapfile -t COMPREPLY < <(compgen -W '",
-          stdout);
+    put_key_flags();
+    fputs(") compopt -o nospace; mapfile -t COMPREPLY < <(compgen -W '", stdout);
     each_key(put_key);
     puts("' -- \"$cur\"); return ;;");
     for (size_t i = 0; cli_verbs[i]; i++)
@@ -123,7 +143,7 @@ void cli_print_completion(void)
     put_verbs();
     puts(" protocols\"; fi");
     puts("    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")");
-    puts("    if [ \"$verb\" = run ] && [[ $cur != -* ]]; then\n"
+    puts("    if [[ \" run sweep \" = *\" $verb \"* && $cur != -* ]]; then\n"
          "        compopt -o filenames\n"
          "        mapfile -t COMPREPLY < <(compgen -f -X '!*.yaml' -- \"$cur\"; "
          "compgen -d -- \"$cur\")\n    fi\n}\ncomplete -F _tacit tacit");

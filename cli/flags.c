@@ -6,7 +6,7 @@
  *     --switch      --switch=false                     -- (no flags behind it)
  *
  * A flag that comes twice counts the last time, as everywhere; only the verb's repeated
- * flag (--set) collects.
+ * flags (--set, --vary) collect.
  */
 #include "verbs.h"
 
@@ -52,6 +52,10 @@ static tacit_status set_flag(parser *p, const tacit_option *option, const char *
         p->args->repeated[p->args->repeated_count++] = value;
         return TACIT_OK;
     }
+    if (option == p->verb->also_repeated) {
+        p->args->also_repeated[p->args->also_repeated_count++] = value;
+        return TACIT_OK;
+    }
     tacit_option named = *option;
     named.key = label;
     return tacit_option_set(&named, p->flags, value, p->err) == TACIT_OK ? TACIT_OK : TACIT_EUSAGE;
@@ -71,11 +75,17 @@ static tacit_status next_value(parser *p, const tacit_option *option, const char
     return TACIT_OK;
 }
 
+static bool is_named(const tacit_option *option, const char *key, size_t len)
+{
+    return option && strlen(option->key) == len && memcmp(option->key, key, len) == 0;
+}
+
 static const tacit_option *find_long(const cli_verb *verb, const char *key, size_t len)
 {
-    if (verb->repeated && strlen(verb->repeated->key) == len &&
-        memcmp(verb->repeated->key, key, len) == 0)
+    if (is_named(verb->repeated, key, len))
         return verb->repeated;
+    if (is_named(verb->also_repeated, key, len))
+        return verb->also_repeated;
     return tacit_section_find(verb->flags, key, len);
 }
 
@@ -83,6 +93,8 @@ static const tacit_option *find_letter(const cli_verb *verb, char letter)
 {
     if (verb->repeated && verb->repeated->letter == letter)
         return verb->repeated;
+    if (verb->also_repeated && verb->also_repeated->letter == letter)
+        return verb->also_repeated;
     for (size_t i = 0; i < verb->flags->count; i++) {
         if (verb->flags->options[i].letter == letter)
             return &verb->flags->options[i];
@@ -96,6 +108,8 @@ static tacit_status unknown_long(parser *p, const char *word, size_t len)
     size_t n = 1;
     if (p->verb->repeated)
         names[n++] = p->verb->repeated->key;
+    if (p->verb->also_repeated)
+        names[n++] = p->verb->also_repeated->key;
     for (size_t i = 0; i < p->verb->flags->count && n < sizeof names / sizeof *names; i++) {
         if (p->verb->flags->options[i].help)
             names[n++] = p->verb->flags->options[i].key;

@@ -157,6 +157,8 @@ void cli_print_verb(const cli_verb *verb)
     title("Flags");
     if (verb->repeated)
         print_flag(verb->repeated);
+    if (verb->also_repeated)
+        print_flag(verb->also_repeated);
     for (size_t i = 0; i < verb->flags->count; i++)
         print_flag(&verb->flags->options[i]);
     entry("-h, --help", "this text");

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const cli_verb *const cli_verbs[] = {&cli_demo, &cli_run, &cli_help, NULL};
+const cli_verb *const cli_verbs[] = {&cli_demo, &cli_run, &cli_sweep, &cli_help, NULL};
 
 const cli_verb *cli_verb_find(const char *name)
 {
@@ -56,7 +56,8 @@ static tacit_status run_verb(const cli_verb *verb, int argc, char **argv, tacit_
     void *flags = calloc(1, verb->flags->size);
     args.words = calloc((size_t)argc + 1, sizeof *args.words);
     args.repeated = calloc((size_t)argc + 1, sizeof *args.repeated);
-    if (!flags || !args.words || !args.repeated) {
+    args.also_repeated = calloc((size_t)argc + 1, sizeof *args.also_repeated);
+    if (!flags || !args.words || !args.repeated || !args.also_repeated) {
         status = tacit_out_of_memory(err);
         goto out;
     }
@@ -72,6 +73,7 @@ out:
     free(flags);
     free(args.words);
     free(args.repeated);
+    free(args.also_repeated);
     return status;
 }
 

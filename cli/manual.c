@@ -75,6 +75,8 @@ static void put_verb(const cli_verb *verb)
     putchar('\n');
     if (verb->repeated)
         put_flag(verb->repeated);
+    if (verb->also_repeated)
+        put_flag(verb->also_repeated);
     for (size_t i = 0; i < verb->flags->count; i++)
         put_flag(&verb->flags->options[i]);
 }

@@ -17,6 +17,8 @@ typedef struct cli_args {
     size_t word_count;
     const char **repeated; /* values of the verb's repeated flag, in order */
     size_t repeated_count;
+    const char **also_repeated; /* of its second one */
+    size_t also_repeated_count;
     bool help; /* --help was among them */
 } cli_args;
 
@@ -32,13 +34,14 @@ typedef struct cli_verb {
     const char *prose;            /* a paragraph */
     const tacit_section *flags;   /* an option without help is not shown */
     const tacit_option *repeated; /* a flag that may come again, or NULL */
+    const tacit_option *also_repeated;
     const cli_example *examples;
     size_t example_count;
     bool takes_keys; /* help lists the keys of a configuration */
     tacit_status (*run)(const cli_args *args, tacit_error *err);
 } cli_verb;
 
-extern const cli_verb cli_demo, cli_run, cli_help;
+extern const cli_verb cli_demo, cli_run, cli_sweep, cli_help;
 extern const cli_verb *const cli_verbs[]; /* NULL-terminated, in the order help shows */
 const cli_verb *cli_verb_find(const char *name);
 /* "; did you mean ...?" or "". */

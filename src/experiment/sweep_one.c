@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One run of a sweep, from its place in the plan to its figures. */
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/settings.h"
+#include "experiment/session.h"
+#include "experiment/sweep.h"
+
+/* ---- figures ---- */
+
+static bool is_finite(tacit_vector *v)
+{
+    for (uint32_t k = 0; k < v->shape->segments; k++) {
+        const tacit_segment *segment = &v->shape->segment[k];
+        const void *x = tacit_vector_segment(v, k);
+        for (size_t i = 0; i < segment->count; i++) {
+            if (segment->scalar == TACIT_F64 && !isfinite(((const double *)x)[i]))
+                return false;
+            if (segment->scalar == TACIT_F32 && !isfinite(((const float *)x)[i]))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* A run that diverged has no result: its numbers would poison a mean without a word. */
+static tacit_status check_models(const tacit_session *s, tacit_error *err)
+{
+    for (uint32_t i = 0; i < s->graph.agents; i++) {
+        const tacit_secret *model = s->runtime->ops->agent_model(s->runtime, i);
+        if (model && !is_finite(tacit_vector_of_secret(model)))
+            return tacit_fail(err, TACIT_NO,
+                              "the models diverged: that of agent %u is not finite; try a smaller "
+                              "step or a smoother loss",
+                              i);
+    }
+    return TACIT_OK;
+}
+
+static char *guarantee(const tacit_session *s)
+{
+    const tacit_privacy_options *privacy = &s->experiment->privacy;
+    const char *leak[TACIT_LEAKS];
+    const size_t leaks = tacit_session_leaks(s, leak);
+    tacit_writer out = {0};
+    tacit_write_format(&out, "delta %g for one %s (%s) against an adversary %s", privacy->delta,
+                       tacit_unit_name((tacit_unit)privacy->unit),
+                       tacit_adjacency_name((tacit_adjacency)privacy->adjacency),
+                       tacit_trust_name(s->experiment->protocol->trust));
+    for (size_t i = 0; i < leaks; i++)
+        tacit_write_format(&out, "%s%s", i ? ", " : "; not counted: ", leak[i]);
+    return tacit_writer_take(&out);
+}
+
+static uint64_t releases(const tacit_session *s)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < s->graph.agents; i++) {
+        const tacit_ledger *ledger = s->runtime->ops->agent_ledger(s->runtime, i);
+        sum += ledger ? tacit_ledger_releases(ledger) : 0;
+    }
+    return sum;
+}
+
+static tacit_status components(const tacit_graph *graph, double *out, tacit_error *err)
+{
+    size_t bytes;
+    uint32_t *component = NULL;
+    if (tacit_mul_size((size_t)graph->agents + 1, sizeof *component, &bytes))
+        component = malloc(bytes);
+    if (!component)
+        return tacit_out_of_memory(err);
+    *out = tacit_graph_components(graph, component);
+    free(component);
+    return TACIT_OK;
+}
+
+static tacit_status collect(tacit_session *s, tacit_sweep_result *out, tacit_error *err)
+{
+    tacit_snapshot end;
+    tacit_status status = check_models(s, err);
+    if (!status)
+        status = tacit_session_measure(s, &end, err);
+    if (!status)
+        status = components(&s->graph, &out->value[TACIT_SWEEP_COMPONENTS], err);
+    if (!status && !(out->guarantee = guarantee(s)))
+        status = tacit_out_of_memory(err);
+    if (status)
+        return status;
+    const tacit_traffic traffic = s->runtime->ops->traffic(s->runtime);
+    out->state = TACIT_SWEEP_DONE;
+    out->score_up = tacit_model_score_up(s->model);
+    snprintf(out->score, sizeof out->score, "%s", tacit_model_score_name(s->model));
+    out->value[TACIT_SWEEP_TEST] = end.test;
+    out->value[TACIT_SWEEP_TEST_DEVIATION] = end.test_deviation;
+    out->value[TACIT_SWEEP_VALIDATION] = end.validation;
+    out->value[TACIT_SWEEP_TRAIN_LOSS] = end.train_loss;
+    out->value[TACIT_SWEEP_OBJECTIVE] = end.objective;
+    out->value[TACIT_SWEEP_EPSILON] = tacit_session_epsilon(s);
+    out->value[TACIT_SWEEP_RELEASES] = (double)releases(s);
+    out->value[TACIT_SWEEP_REFUSED] = (double)traffic.refused;
+    out->value[TACIT_SWEEP_MESSAGES] = (double)traffic.messages;
+    out->value[TACIT_SWEEP_BYTES] = (double)traffic.bytes;
+    out->value[TACIT_SWEEP_TICKS] = (double)traffic.ticks;
+    out->value[TACIT_SWEEP_LOST] = (double)traffic.lost;
+    out->value[TACIT_SWEEP_EDGES] = (double)(s->graph.row[s->graph.agents] / 2);
+    return TACIT_OK;
+}
+
+/* ---- the run ---- */
+
+static tacit_status attempt(const tacit_experiment *experiment, const tacit_sweep_one *one,
+                            bool resume, tacit_sweep_result *out, tacit_error *err)
+{
+    tacit_session *session = NULL;
+    const tacit_run_request request = {.folder = one->folder,
+                                       .resume = resume,
+                                       .stop = one->stop,
+                                       .progress = one->progress,
+                                       .progress_ctx = one->progress_ctx};
+    tacit_status status = tacit_session_create(&session, experiment, 1, err);
+    if (!status)
+        status = tacit_session_run(session, &request, err);
+    if (!status)
+        status = collect(session, out, err);
+    tacit_session_free(session);
+    return status;
+}
+
+/* Take away what a run that was killed left in its folder. */
+static void sweep_out(const char *path)
+{
+    tacit_folder folder = {.path = tacit_text_copy(path, strlen(path))};
+    folder.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    tacit_folder_abandon(&folder);
+    tacit_folder_close(&folder);
+}
+
+static tacit_status run_in_folder(const tacit_experiment *experiment, const tacit_sweep_one *one,
+                                  tacit_sweep_result *out, tacit_error *err)
+{
+    if (!one->folder)
+        return attempt(experiment, one, false, out, err);
+    tacit_writer path = {0};
+    tacit_write_format(&path, "%s/checkpoint.bin", one->folder);
+    if (path.failed) {
+        tacit_writer_clear(&path);
+        return tacit_out_of_memory(err);
+    }
+    const bool begun = access(path.text, F_OK) == 0;
+    tacit_writer_clear(&path);
+    if (begun) {
+        tacit_status status = attempt(experiment, one, true, out, err);
+        if (!status || status == TACIT_EINTERRUPTED)
+            return status;
+    }
+    sweep_out(one->folder);
+    return attempt(experiment, one, false, out, err);
+}
+
+tacit_status tacit_sweep_do(const tacit_sweep *sweep, const tacit_sweep_one *one,
+                            tacit_sweep_result *out)
+{
+    tacit_config config;
+    tacit_experiment experiment = {0};
+    tacit_error why = {0};
+    tacit_config_init(&config);
+    *out = (tacit_sweep_result){.state = TACIT_SWEEP_WAITING};
+    tacit_status status = tacit_sweep_config(sweep, one->run, &config, &why);
+    if (!status)
+        status = tacit_experiment_init(&experiment, &config, &why);
+    if (!status)
+        status = run_in_folder(&experiment, one, out, &why);
+    tacit_experiment_clear(&experiment);
+    tacit_config_clear(&config);
+    if (!status || status == TACIT_EINTERRUPTED)
+        return status;
+    tacit_sweep_forget(out);
+    out->state = TACIT_SWEEP_FAILED;
+    out->message = tacit_text_copy(why.text, strlen(why.text)); /* NULL: failed without words */
+    return TACIT_OK;
+}

@@ -20,6 +20,10 @@ static inline const char *tacit_bytes_at(const tacit_bytes *bytes)
     return bytes->block.bytes ? (const char *)bytes->block.bytes : "";
 }
 
+/* Room for `more` bytes behind `len`: at least doubles; `name` is the file for messages. */
+tacit_status tacit_bytes_reserve(tacit_bytes *bytes, size_t more, const char *name,
+                                 const tacit_data_options *options, tacit_error *err);
+
 /* One file: `path` as named, else folder/path; memory, or the nameless file that `options` ask
  * for (NULL: memory). Regular files and pipes. */
 tacit_status tacit_bytes_load(tacit_bytes *out, const char *path, const char *folder,

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decimal text to double. Nearly all numbers in files have at most 15 digits and a small
- * exponent: then mantissa and power of ten are both exact doubles, and one multiplication or
- * division rounds correctly (Clinger 1990). Everything else goes to strtod, after the grammar
- * was checked here, so that hexadecimal, infinities, NaN and blanks never get through.
+ * Decimal text to double, correctly rounded. A number is mantissa * 10^exponent.
+ *
+ *  - Mantissa below 2^53 and |exponent| <= 22: both are exact doubles, and one multiplication
+ *    or division rounds correctly (Clinger 1990). Nearly all numbers in files.
+ *  - Up to 19 digits and |exponent| <= 27: 5^27 fits in 64 bits, so mantissa * 5^e, or the
+ *    quotient mantissa / 5^-e with its remainder, is exact in 128 bits, and is rounded once by
+ *    hand. This is what programs print that want a double to survive.
+ *  - Everything else goes to strtod, after the grammar was checked here, so that hexadecimal,
+ *    infinities, NaN and blanks never get through.
  */
 #include "data/csv_scan.h"
 
@@ -11,32 +16,76 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define QUICK_DIGITS 19
+#define QUICK_EXPONENT 27
+
+__extension__ typedef unsigned __int128 wide;
+
 static const double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/* What the grammar found: value = mantissa * 10^exponent if digits <= 15. */
+static const uint64_t power_of_five[QUICK_EXPONENT + 1] = {
+    UINT64_C(1),
+    UINT64_C(5),
+    UINT64_C(25),
+    UINT64_C(125),
+    UINT64_C(625),
+    UINT64_C(3125),
+    UINT64_C(15625),
+    UINT64_C(78125),
+    UINT64_C(390625),
+    UINT64_C(1953125),
+    UINT64_C(9765625),
+    UINT64_C(48828125),
+    UINT64_C(244140625),
+    UINT64_C(1220703125),
+    UINT64_C(6103515625),
+    UINT64_C(30517578125),
+    UINT64_C(152587890625),
+    UINT64_C(762939453125),
+    UINT64_C(3814697265625),
+    UINT64_C(19073486328125),
+    UINT64_C(95367431640625),
+    UINT64_C(476837158203125),
+    UINT64_C(2384185791015625),
+    UINT64_C(11920928955078125),
+    UINT64_C(59604644775390625),
+    UINT64_C(298023223876953125),
+    UINT64_C(1490116119384765625),
+    UINT64_C(7450580596923828125),
+};
+
+/* What the grammar found: value = mantissa * 10^exponent if there are at most 19 digits. */
 typedef struct decimal {
     bool negative;
     uint64_t mantissa;
-    int digits; /* after leading zeros; saturates */
+    int digits; /* after leading zeros; saturates above 19 */
     int exponent;
 } decimal;
 
 static bool is_digit(char c)
 {
-    return c >= '0' && c <= '9';
+    return (unsigned char)(c - '0') < 10;
 }
+
+/* ---- the grammar ---- */
 
 static const char *read_digits(const char *at, const char *end, decimal *d, bool fraction)
 {
-    for (; at < end && is_digit(*at); at++) {
-        if (d->digits < 16) {
-            d->mantissa = 10 * d->mantissa + (uint64_t)(*at - '0');
-            d->digits += d->mantissa > 0;
-            d->exponent -= fraction;
-        }
+    const char *first = at;
+    uint64_t mantissa = d->mantissa;
+    int digits = d->digits;
+    for (; at < end && is_digit(*at) && digits <= QUICK_DIGITS; at++) {
+        mantissa = 10 * mantissa + (uint64_t)(*at - '0'); /* the 20th may wrap: nobody looks */
+        digits += mantissa > 0 || digits > 0;
     }
+    bool endless = at - first > 100000; /* zeros: leave them to strtod */
+    d->exponent -= fraction && !endless ? (int)(at - first) : 0;
+    d->mantissa = mantissa;
+    d->digits = endless ? QUICK_DIGITS + 1 : digits;
+    while (at < end && is_digit(*at))
+        at++;
     return at;
 }
 
@@ -52,10 +101,10 @@ static const char *read_exponent(const char *at, const char *end, decimal *d)
     return at > first ? at : NULL;
 }
 
-/* sign? digits* (. digits*)? (e sign? digits+)?, at least one digit before the exponent */
-static bool parse(const char *text, size_t len, decimal *d)
+/* sign? digits* (. digits*)? (e sign? digits+)?, at least one digit before the exponent. Where
+ * it ends, NULL if there is no number. */
+static const char *parse(const char *at, const char *end, decimal *d)
 {
-    const char *at = text, *end = text + len;
     *d = (decimal){0};
     if (at < end && (*at == '-' || *at == '+'))
         d->negative = *at++ == '-';
@@ -69,7 +118,59 @@ static bool parse(const char *text, size_t len, decimal *d)
     }
     if (any && at < end && (*at == 'e' || *at == 'E'))
         at = read_exponent(at + 1, end, d);
-    return any && at == end;
+    return any ? at : NULL;
+}
+
+/* ---- values ---- */
+
+/* bits * 2^exponent to the nearest double, ties to even; `rest`: a little more than that. The
+ * top bit of `bits` is set, and the result is far from the ends of the range. */
+static double round_once(uint64_t bits, bool rest, int exponent)
+{
+    uint64_t kept = bits >> 11, cut = bits & 0x7ff;
+    bool up = cut > 0x400 || (cut == 0x400 && (rest || kept & 1));
+    return ldexp((double)(kept + up), exponent + 11);
+}
+
+/* mantissa * 10^exponent for what does not fit in two doubles. */
+static double by_128_bits(uint64_t mantissa, int exponent)
+{
+    if (mantissa == 0)
+        return 0;
+    uint64_t five = power_of_five[exponent < 0 ? -exponent : exponent];
+    int shift = __builtin_clzll(mantissa), five_shift = __builtin_clzll(five);
+    mantissa <<= shift;
+    five <<= five_shift;
+    if (exponent >= 0) {
+        wide product = (wide)mantissa * five;
+        int lead = (uint64_t)(product >> 127) ? 0 : 1;
+        product <<= lead;
+        return round_once((uint64_t)(product >> 64), (uint64_t)product != 0,
+                          exponent + 64 - shift - five_shift - lead);
+    }
+    /* The quotient of two numbers with the top bit set, times 2^63: 63 or 64 bits. */
+    wide dividend = (wide)mantissa << 63;
+    uint64_t quotient = (uint64_t)(dividend / five), remainder = (uint64_t)(dividend % five);
+    int lead = __builtin_clzll(quotient);
+    return round_once(quotient << lead, remainder != 0, exponent - 63 - shift + five_shift - lead);
+}
+
+static bool is_quick(const decimal *d)
+{
+    return d->digits <= QUICK_DIGITS && d->exponent >= -QUICK_EXPONENT &&
+           d->exponent <= QUICK_EXPONENT;
+}
+
+static double quick_value(const decimal *d)
+{
+    double value;
+    if (d->mantissa >> 53 || d->exponent < -22 || d->exponent > 22)
+        value = by_128_bits(d->mantissa, d->exponent);
+    else if (d->exponent < 0)
+        value = (double)d->mantissa / power_of_ten[-d->exponent];
+    else
+        value = (double)d->mantissa * power_of_ten[d->exponent];
+    return d->negative ? -value : value;
 }
 
 static bool by_strtod(const char *text, size_t len, double *out)
@@ -89,12 +190,20 @@ static bool by_strtod(const char *text, size_t len, double *out)
 bool tacit_csv_number(const char *text, size_t len, double *out)
 {
     decimal d;
-    if (!parse(text, len, &d))
+    if (parse(text, text + len, &d) != text + len || len == 0)
         return false;
-    if (d.digits > 15 || d.exponent < -22 || d.exponent > 22)
+    if (!is_quick(&d))
         return by_strtod(text, len, out);
-    double value = (double)d.mantissa;
-    value = d.exponent < 0 ? value / power_of_ten[-d.exponent] : value * power_of_ten[d.exponent];
-    *out = d.negative ? -value : value;
+    *out = quick_value(&d);
     return true;
+}
+
+const char *tacit_csv_quick_number(const char *at, const char *end, double *out)
+{
+    decimal d;
+    const char *stop = parse(at, end, &d);
+    if (!stop || !is_quick(&d))
+        return NULL;
+    *out = quick_value(&d);
+    return stop;
 }

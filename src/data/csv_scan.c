@@ -10,10 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes that end, or have no place in, a field without quotes. */
+/* Bytes that end, or have no place in, a field without quotes, beside the separator. */
 static const bool special[256] = {
-    ['\0'] = true, ['\n'] = true, ['\r'] = true, [','] = true, ['"'] = true,
+    ['\0'] = true,
+    ['\n'] = true,
+    ['\r'] = true,
+    ['"'] = true,
 };
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
 
 void tacit_csv_rewind(tacit_csv_scan *scan, const char *text, size_t len)
 {
@@ -27,7 +35,7 @@ void tacit_csv_rewind(tacit_csv_scan *scan, const char *text, size_t len)
 tacit_status tacit_csv_open(tacit_csv_scan *scan, const char *name, const char *text, size_t len,
                             tacit_error *err)
 {
-    *scan = (tacit_csv_scan){.name = name};
+    *scan = (tacit_csv_scan){.name = name, .separator = ','};
     tacit_csv_rewind(scan, text, len);
     scan->unquoted = malloc(TACIT_CSV_FIELD_MAX);
     return scan->unquoted ? TACIT_OK : tacit_out_of_memory(err);
@@ -49,12 +57,15 @@ static size_t line_break(const tacit_csv_scan *scan, const char *at)
 
 bool tacit_csv_more(tacit_csv_scan *scan)
 {
-    size_t n;
-    while ((n = line_break(scan, scan->at)) > 0) {
+    for (;;) {
+        size_t n;
+        while (scan->separator == ' ' && scan->at < scan->end && is_blank(*scan->at))
+            scan->at++;
+        if ((n = line_break(scan, scan->at)) == 0)
+            return scan->at < scan->end;
         scan->at += n;
         scan->line++;
     }
-    return scan->at < scan->end;
 }
 
 static tacit_status fail(const tacit_csv_scan *scan, uint64_t line, tacit_error *err,
@@ -70,23 +81,9 @@ static tacit_status too_long(const tacit_csv_scan *scan, uint64_t line, tacit_er
                       scan->name, line, TACIT_CSV_FIELD_MAX);
 }
 
-/* Step over the comma or line break after a field that ended at `at`. */
-static tacit_status finish_field(tacit_csv_scan *scan, tacit_csv_field *field, const char *at,
-                                 tacit_error *err)
+static tacit_status bad_end(const tacit_csv_scan *scan, char found, tacit_error *err)
 {
-    if (at < scan->end && *at == ',') {
-        scan->at = at + 1;
-        field->last = false;
-        return TACIT_OK;
-    }
-    size_t n = line_break(scan, at);
-    field->last = n > 0 || at == scan->end;
-    if (field->last) {
-        scan->at = at + n;
-        scan->line += n > 0;
-        return TACIT_OK;
-    }
-    switch (*at) {
+    switch (found) {
     case '\0':
         return fail(scan, scan->line, err, "a NUL byte; expected a text file");
     case '\r':
@@ -95,18 +92,52 @@ static tacit_status finish_field(tacit_csv_scan *scan, tacit_csv_field *field, c
         return fail(scan, scan->line, err,
                     "a quote inside a field; put the whole field in quotes and double the quote");
     default:
-        return fail(scan, scan->line, err,
-                    "text after a closing quote; expected a comma or the end of the line");
+        break;
     }
+    const char *wanted = scan->separator == ','    ? "comma"
+                         : scan->separator == '\t' ? "tab"
+                         : scan->separator == ';'  ? "semicolon"
+                                                   : "blank";
+    return tacit_fail(err, TACIT_EINPUT,
+                      "%s:%" PRIu64
+                      ": text after a closing quote; expected a %s or the end of the line",
+                      scan->name, scan->line, wanted);
 }
 
-/* The first special byte from `at`, or `end`. All special bytes are below '-', and the
- * characters of numbers are not: a word without a byte below '-' is stepped over whole. */
-static const char *find_special(const char *at, const char *end)
+/* Step over the separator or line break after a field that ended at `at`. */
+static tacit_status finish_field(tacit_csv_scan *scan, tacit_csv_field *field, const char *at,
+                                 tacit_error *err)
 {
+    const char *after = at;
+    if (scan->separator == ' ') {
+        while (after < scan->end && is_blank(*after))
+            after++;
+    } else if (after < scan->end && *after == scan->separator) {
+        scan->at = after + 1;
+        field->last = false;
+        return TACIT_OK;
+    }
+    size_t n = line_break(scan, after);
+    field->last = n > 0 || after == scan->end;
+    if (field->last) {
+        scan->at = after + n;
+        scan->line += n > 0;
+        return TACIT_OK;
+    }
+    scan->at = after;
+    return after > at ? TACIT_OK : bad_end(scan, *at, err);
+}
+
+/* The first special byte or separator from `at`, or `end`. All of them but the semicolon are
+ * below '-', and the characters of numbers are not: a word without a byte below '-' is stepped
+ * over whole. */
+static const char *find_special(const tacit_csv_scan *scan)
+{
+    const char *at = scan->at, *end = scan->end;
+    char separator = scan->separator;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
-    while (end - at >= 8) {
+    while (separator != ';' && end - at >= 8) {
         uint64_t word;
         memcpy(&word, at, sizeof word);
         uint64_t below = (word - ones * '-') & ~word & tops; /* exact up to the first such byte */
@@ -115,25 +146,26 @@ static const char *find_special(const char *at, const char *end)
             continue;
         }
         at += __builtin_ctzll(below) / 8;
-        if (special[(unsigned char)*at])
+        if (special[(unsigned char)*at] || *at == separator || (separator == ' ' && *at == '\t'))
             return at;
         at++; /* a blank or the like */
     }
 #endif
-    while (at < end && !special[(unsigned char)*at])
+    while (at < end && !special[(unsigned char)*at] && *at != separator &&
+           !(separator == ' ' && *at == '\t'))
         at++;
     return at;
 }
 
 static tacit_status plain_field(tacit_csv_scan *scan, tacit_csv_field *field, tacit_error *err)
 {
-    const char *at = find_special(scan->at, scan->end);
+    const char *at = find_special(scan);
     const char *from = scan->at, *to = at;
     if (to - from > TACIT_CSV_FIELD_MAX)
         return too_long(scan, field->line, err);
-    while (from < to && (*from == ' ' || *from == '\t'))
+    while (from < to && is_blank(*from))
         from++;
-    while (from < to && (to[-1] == ' ' || to[-1] == '\t'))
+    while (from < to && is_blank(to[-1]))
         to--;
     field->text = from;
     field->len = (size_t)(to - from);

@@ -3,7 +3,8 @@
 #define TACIT_DATA_CSV_SCAN_H
 /*
  * From bytes to fields: RFC 4180 (quotes, doubled quotes, line breaks inside quotes), LF or
- * CRLF, a UTF-8 byte order mark. Knows nothing of columns or numbers.
+ * CRLF, a UTF-8 byte order mark; between fields a comma, a tab, a semicolon or blanks. Knows
+ * nothing of columns or numbers.
  */
 #include "tacit/base.h"
 
@@ -22,6 +23,7 @@ typedef struct tacit_csv_scan {
     const char *name; /* of the file, for messages */
     const char *at, *end;
     uint64_t line;
+    char separator; /* ',' unless set otherwise after opening; ' ' for runs of blanks and tabs */
     char *unquoted; /* TACIT_CSV_FIELD_MAX bytes for fields with doubled quotes */
 } tacit_csv_scan;
 
@@ -41,5 +43,8 @@ const char *tacit_csv_shown(const char *text, size_t len, char out[TACIT_CSV_SHO
 /* A decimal number such as -1.5e-3 that is finite as a double, and nothing else ("0x1",
  * "inf", "1 2" and "" are not). Correctly rounded. */
 bool tacit_csv_number(const char *text, size_t len, double *out);
+/* The longest such number from `at`: where it ends, NULL if there is none or it takes a slower
+ * way (many digits, large exponents). */
+const char *tacit_csv_quick_number(const char *at, const char *end, double *out);
 
 #endif

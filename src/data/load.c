@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The section "data" of a configuration, and the way from it to records. Files are read, not
- * mapped: a file that shrinks while mapped would end the process.
+ * The section "data" of a configuration, and the way from it to records:
+ *
+ *     path -> bytes, unpacked -> a table for each file -> one table -> labels and owners -> agents
  */
-#include "data/dataset.h"
+#include "data/bytes.h"
+#include "data/label.h"
+#include "data/side.h"
+#include "data/table.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const char *const sources[] = {"linear-separators", "csv", "libsvm", "idx", "npy", "mat",
                                       "ratings",           NULL};
@@ -112,73 +112,147 @@ const tacit_section tacit_data_section = {
     .size = sizeof(tacit_data_options),
 };
 
-static tacit_status cannot(const char *verb, const char *path, tacit_error *err)
+/* ---- tables ---- */
+
+typedef struct format {
+    tacit_reader *read;
+    bool widens;      /* a file may have fewer features than another */
+    bool has_labels;  /* its files can hold labels themselves */
+    const char *name; /* as in data.source */
+} format;
+
+static const format formats[] = {
+    [TACIT_SOURCE_CSV] = {tacit_read_csv, false, true, "csv"},
+    [TACIT_SOURCE_LIBSVM] = {tacit_read_libsvm, true, true, "libsvm"},
+    [TACIT_SOURCE_IDX] = {tacit_read_idx, false, false, "idx"},
+    [TACIT_SOURCE_NPY] = {tacit_read_npy, false, false, "npy"},
+    [TACIT_SOURCE_MAT] = {tacit_read_mat, false, true, "mat"},
+};
+
+tacit_status tacit_table_finish(tacit_table *table, const tacit_data_options *o, const char *name,
+                                tacit_error *err)
 {
-    return tacit_fail(err, TACIT_EINPUT, "cannot %s \"%.300s\": %s", verb, path, strerror(errno));
+    tacit_status status = TACIT_OK;
+    if (o->labels_path[0])
+        status = tacit_side_labels(table, o, name, err);
+    if (!status && o->agents_path[0])
+        status = tacit_side_owners(table, o, name, err);
+    bool in_column = o->source == TACIT_SOURCE_CSV && !o->labels_path[0];
+    return status ? status
+                  : tacit_table_label(table, o, name, in_column ? o->label_column : NULL, err);
 }
 
-/* All of a file or pipe; `expected` is a guess of its size. */
-static tacit_status read_all(int fd, const char *path, size_t expected, char **out, size_t *len,
-                             tacit_error *err)
+static tacit_status read_one(tacit_table *out, const format *f, const char *path,
+                             const tacit_data_options *o, tacit_scalar scalar, tacit_error *err)
 {
-    size_t capacity = expected, used = 0;
-    char *text = malloc(capacity);
-    for (;;) {
-        if (text && used == capacity) {
-            char *grown = tacit_mul_size(capacity, 2, &capacity) ? realloc(text, capacity) : NULL;
-            if (!grown)
-                free(text);
-            text = grown;
-        }
-        if (!text)
-            return tacit_fail(err, TACIT_EINTERNAL, "no memory to read \"%.300s\"", path);
-        ssize_t n = read(fd, text + used, capacity - used);
-        if (n == 0)
-            break;
-        if (n < 0 && errno != EINTR) {
-            tacit_status status = cannot("read", path, err);
-            free(text);
-            return status;
-        }
-        used += n > 0 ? (size_t)n : 0;
-    }
-    *out = text;
-    *len = used;
-    return TACIT_OK;
-}
-
-static tacit_status read_file(const char *path, char **out, size_t *len, tacit_error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return cannot("open", path, err);
-    struct stat about;
-    tacit_status status;
-    if (fstat(fd, &about) != 0)
-        status = cannot("read", path, err);
-    else if (S_ISDIR(about.st_mode))
-        status = tacit_fail(err, TACIT_EINPUT, "\"%.300s\" is a folder; expected a CSV file", path);
-    else if (about.st_size < 0 || (uint64_t)about.st_size > TACIT_DATASET_MAX_BYTES)
-        status = tacit_fail(err, TACIT_EINPUT, "\"%.300s\" is too large", path);
-    else /* one byte more: so that the end is met without growing */
-        status = read_all(fd, path, about.st_size > 0 ? (size_t)about.st_size + 1 : 65536, out, len,
-                          err);
-    close(fd);
+    tacit_bytes bytes;
+    tacit_status status = tacit_bytes_load(&bytes, path, o->folder, o, err);
+    if (!status)
+        status = f->read(out, o, path, tacit_bytes_at(&bytes), bytes.len, scalar, err);
+    tacit_bytes_clear(&bytes);
     return status;
 }
 
-static tacit_status load_csv(tacit_source *out, const tacit_data_options *o, tacit_scalar scalar,
-                             uint64_t seed, tacit_error *err)
+static tacit_status read_table(tacit_table *out, const tacit_data_options *o, tacit_scalar scalar,
+                               tacit_error *err)
 {
-    char *text = NULL;
-    size_t len = 0;
-    if (!o->path[0])
+    const format *f = &formats[o->source];
+    tacit_paths paths;
+    tacit_status status = tacit_paths_split(&paths, o->path, o->folder, "path", err);
+    *out = (tacit_table){0};
+    if (status)
+        return status;
+    if (!f->has_labels && !o->labels_path[0])
         return tacit_fail(err, TACIT_EINPUT,
-                          "data.path is empty; source \"csv\" needs the file to read");
-    tacit_status status = read_file(o->path, &text, &len, err);
+                          "data.labels-path is empty; source \"%s\" has its labels in a file of "
+                          "their own",
+                          f->name);
+    tacit_table *parts = calloc(paths.count, sizeof *parts);
+    if (!parts)
+        return tacit_out_of_memory(err);
+    for (size_t k = 0; k < paths.count && !status; k++)
+        status = read_one(&parts[k], f, paths.item[k], o, scalar, err);
     if (!status)
-        status = tacit_data_csv_text(out, o, o->path, text, len, scalar, seed, err);
-    free(text);
+        status = tacit_table_join(out, parts, paths.item, paths.count, f->widens, o, err);
+    for (size_t k = 0; k < paths.count; k++)
+        tacit_table_clear(&parts[k]);
+    free(parts);
+    return status ? status : tacit_table_finish(out, o, o->path, err);
+}
+
+tacit_status tacit_data_table(tacit_table *out, const tacit_data_options *o, tacit_scalar scalar,
+                              tacit_error *err)
+{
+    tacit_status status = read_table(out, o, scalar, err);
+    if (status)
+        tacit_table_clear(out);
+    return status;
+}
+
+static tacit_status load_table(tacit_source *out, const tacit_data_options *o, tacit_scalar scalar,
+                               uint64_t seed, tacit_error *err)
+{
+    tacit_table table;
+    tacit_status status = tacit_data_table(&table, o, scalar, err);
+    if (!status)
+        status = tacit_table_deal(out, &table, o, seed, err);
+    tacit_table_clear(&table);
+    return status;
+}
+
+tacit_status tacit_data_csv_text(tacit_source *out, const tacit_data_options *given,
+                                 const char *name, const char *text, size_t len,
+                                 tacit_scalar scalar, uint64_t seed, tacit_error *err)
+{
+    tacit_table table = {0};
+    tacit_data_options o = *given;
+    o.source = TACIT_SOURCE_CSV;
+    *out = (tacit_source){0};
+    tacit_status status = tacit_read_csv(&table, &o, name, text, len, scalar, err);
+    if (!status)
+        status = tacit_table_finish(&table, &o, name, err);
+    if (!status)
+        status = tacit_table_deal(out, &table, &o, seed, err);
+    tacit_table_clear(&table);
+    return status;
+}
+
+/* ---- ratings ---- */
+
+/* Add a file behind others, on a line of its own. */
+static tacit_status add_text(tacit_bytes *all, const char *path, const tacit_data_options *o,
+                             tacit_error *err)
+{
+    tacit_bytes one;
+    tacit_status status = tacit_bytes_load(&one, path, o->folder, o, err);
+    if (!status)
+        status = tacit_bytes_reserve(all, one.len + 1, path, o, err);
+    if (!status) {
+        char *to = all->block.bytes;
+        if (all->len > 0 && to[all->len - 1] != '\n')
+            to[all->len++] = '\n';
+        if (one.len > 0)
+            memcpy(to + all->len, one.block.bytes, one.len);
+        all->len += one.len;
+    }
+    tacit_bytes_clear(&one);
+    return status;
+}
+
+static tacit_status load_ratings(tacit_source *out, const tacit_data_options *o,
+                                 tacit_scalar scalar, uint64_t seed, tacit_error *err)
+{
+    tacit_paths paths;
+    tacit_bytes text = {0};
+    tacit_status status = tacit_paths_split(&paths, o->path, o->folder, "path", err);
+    if (!status && paths.count == 1)
+        status = tacit_bytes_load(&text, paths.item[0], o->folder, o, err);
+    for (size_t k = 0; k < paths.count && paths.count > 1 && !status; k++)
+        status = add_text(&text, paths.item[k], o, err);
+    if (!status)
+        status =
+            tacit_data_ratings(out, o, o->path, tacit_bytes_at(&text), text.len, scalar, seed, err);
+    tacit_bytes_clear(&text);
     return status;
 }
 
@@ -190,7 +264,13 @@ tacit_status tacit_data_load(tacit_source *out, const tacit_data_options *data_o
     case TACIT_SOURCE_LINEAR_SEPARATORS:
         return tacit_data_linear_separators(out, data_options, scalar, seed, err);
     case TACIT_SOURCE_CSV:
-        return load_csv(out, data_options, scalar, seed, err);
+    case TACIT_SOURCE_LIBSVM:
+    case TACIT_SOURCE_IDX:
+    case TACIT_SOURCE_NPY:
+    case TACIT_SOURCE_MAT:
+        return load_table(out, data_options, scalar, seed, err);
+    case TACIT_SOURCE_RATINGS:
+        return load_ratings(out, data_options, scalar, seed, err);
     default:
         return tacit_fail(err, TACIT_EINPUT, "unknown data.source \"%d\"", data_options->source);
     }

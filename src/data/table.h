@@ -8,8 +8,8 @@
  *
  * Invariants
  *  1. Every value of x and y is finite, or NaN where the file had none (`missing` says whether
- *     there is any; a reader under rule "refuse" never lets one through).
- *  2. Labels are final: `positive` and `threshold` were applied by tacit_table_label.
+ *     there is any; a reader under rule "refuse" never lets one through). Labels are never NaN.
+ *  2. After tacit_table_finish labels are final: `positive` and `threshold` were applied.
  *  3. owner is NULL, or has a number below owners.count for every row.
  */
 #include "data/block.h"
@@ -25,16 +25,35 @@ typedef struct tacit_table {
     tacit_names owners;  /* their names */
     tacit_names columns; /* names of the features; count 0: they have none */
     bool missing;        /* there is a NaN somewhere */
+    bool by_words;       /* labels were compared with `positive` as words and are +1 or -1 */
+    uint64_t positives;  /* which words of `positive` were seen: bits of tacit_label_match */
 } tacit_table;
 
-/* Claims memory (or a nameless file) for rows x features, all zero; refuses absurd sizes. */
+/* Claims memory (or a nameless file) for rows x features, all zero; refuses absurd sizes. A
+ * reader that does not know its rows claims as many as there can be and lowers `rows` later. */
 tacit_status tacit_table_create(tacit_table *table, size_t rows, size_t features,
                                 tacit_scalar scalar, const tacit_data_options *options,
                                 tacit_error *err);
 void tacit_table_clear(tacit_table *table); /* {0} is an empty table */
+/* Room for the owner of every row. */
+tacit_status tacit_table_own(tacit_table *table, tacit_error *err);
 /* Write a row; refuses infinity and what overflows the scalar; NaN sets `missing`. */
 tacit_status tacit_table_put(tacit_table *table, size_t row, const double *x, double y,
                              tacit_error *err);
+/* Put `count` tables behind each other; they are empty afterwards. Columns must be the same;
+ * with `widen` a table may have fewer features than another, which are 0. `names` of the files
+ * are for messages. */
+tacit_status tacit_table_join(tacit_table *out, tacit_table *parts, const char *const *names,
+                              size_t count, bool widen, const tacit_data_options *options,
+                              tacit_error *err);
+/* After all files were read: labels and owners that come from files of their own, then
+ * `positive` and `threshold`. `name` of the file is for messages. */
+tacit_status tacit_table_finish(tacit_table *table, const tacit_data_options *options,
+                                const char *name, tacit_error *err);
+
+/* All files that the options name, as one finished table (source csv, libsvm, idx, npy, mat). */
+tacit_status tacit_data_table(tacit_table *out, const tacit_data_options *options,
+                              tacit_scalar scalar, tacit_error *err);
 
 /* ---- readers: from the bytes of one file to a table. `name` is the file for messages ---- */
 typedef tacit_status tacit_reader(tacit_table *out, const tacit_data_options *options,

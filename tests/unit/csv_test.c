@@ -244,7 +244,7 @@ static void test_errors_say_where_and_what(void **state)
          "p.csv:1: no column \"sick\" for data.label-column; did you mean \"sikc\"?"},
         {"x,y,z\na,1,1\n", "p.csv:1: no column \"ward\" for data.agent-column"},
         {"ward;sick;age\na;1;1\n", "p.csv:1: no column \"ward\" for data.agent-column; values must "
-                                   "be separated by commas"},
+                                   "be separated by commas (or set data.separator)"},
         {"ward,sick,age,age\na,1,1,1\n",
          "p.csv:1: column \"age\" is there twice; give each its own name"},
         {"ward,sick,,age\n",

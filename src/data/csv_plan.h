@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_DATA_CSV_PLAN_H
+#define TACIT_DATA_CSV_PLAN_H
+/* What each column of a text table is for: from the header and the options. */
+#include "data/csv_scan.h"
+#include "data/names.h"
+#include "tacit/data.h"
+
+#define TACIT_CSV_MAX_COLUMNS 100000
+
+typedef enum tacit_csv_role {
+    TACIT_CSV_NUMBER, /* a feature */
+    TACIT_CSV_WORD,   /* a feature for each declared word */
+    TACIT_CSV_AGENT,
+    TACIT_CSV_LABEL,
+    TACIT_CSV_IGNORED
+} tacit_csv_role;
+
+typedef struct tacit_csv_column {
+    tacit_csv_role role;
+    size_t feature;    /* the first of this column */
+    tacit_names words; /* declared */
+} tacit_csv_column;
+
+typedef struct tacit_csv_plan {
+    tacit_names names; /* of all columns: "1", "2", ... without a header */
+    tacit_csv_column *column;
+    uint32_t columns;
+    size_t features;
+    bool has_agent, has_label;
+} tacit_csv_plan;
+
+/* Reads the header if there is one; the scan then stands before the first record. */
+tacit_status tacit_csv_plan_read(tacit_csv_plan *plan, tacit_csv_scan *scan,
+                                 const tacit_data_options *options, tacit_error *err);
+void tacit_csv_plan_clear(tacit_csv_plan *plan); /* {0} is empty */
+/* Names of the features, such as "age" and "colour=red". */
+tacit_status tacit_csv_plan_features(const tacit_csv_plan *plan, tacit_names *features,
+                                     tacit_error *err);
+/* "red, green, blue" for a message. */
+void tacit_csv_words(const tacit_names *words, char *out, size_t size);
+
+/* ---- csv_words.c ---- */
+/* Declare the words of `categories`. */
+tacit_status tacit_csv_declare(tacit_csv_plan *plan, const char *name, const char *categories,
+                               tacit_error *err);
+/* The column called so, or an error that names the option `key` and the nearest column. */
+tacit_status tacit_csv_find(const tacit_csv_plan *plan, const char *name, const char *key,
+                            const char *wanted, size_t len, uint32_t *at, tacit_error *err);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Columns of words, declared as in "colour=red|green|blue; front,back=flat|round": one feature a
+ * word, which is 1 where the column has it. Words must be declared: what a column may hold is
+ * then public, and not learned from records. So is the number of features.
+ */
+#include "data/csv_plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct piece {
+    const char *text;
+    size_t len;
+} piece;
+
+/* The text up to one of `stops` (or the end), without blanks around it; *at moves past. */
+static piece next_piece(const char **at, const char *end, char stop)
+{
+    const char *from = *at, *to = memchr(from, stop, (size_t)(end - from));
+    to = to ? to : end;
+    *at = to < end ? to + 1 : end;
+    while (from < to && *from == ' ')
+        from++;
+    while (to > from && to[-1] == ' ')
+        to--;
+    return (piece){from, (size_t)(to - from)};
+}
+
+static tacit_status bad_declaration(piece part, tacit_error *err)
+{
+    char shown[TACIT_CSV_SHOWN_MAX + 4];
+    return tacit_fail(err, TACIT_EINPUT,
+                      "data.categories has \"%s\"; expected columns and their words, as in "
+                      "\"colour=red|green; size=s|m|l\"",
+                      tacit_csv_shown(part.text, part.len, shown));
+}
+
+static tacit_status declare_words(tacit_names *words, piece list, tacit_error *err)
+{
+    char shown[TACIT_CSV_SHOWN_MAX + 4];
+    const char *at = list.text, *end = list.text + list.len;
+    bool more = true;
+    while (more) {
+        more = memchr(at, '|', (size_t)(end - at)) != NULL;
+        piece word = next_piece(&at, end, '|');
+        uint32_t number;
+        bool added;
+        if (word.len == 0)
+            return bad_declaration(list, err);
+        tacit_status status = tacit_names_intern(words, word.text, word.len, &number, &added, err);
+        if (status)
+            return status;
+        if (!added)
+            return tacit_fail(err, TACIT_EINPUT, "data.categories has \"%s\" twice in one list",
+                              tacit_csv_shown(word.text, word.len, shown));
+    }
+    return TACIT_OK;
+}
+
+static tacit_status declare_column(tacit_csv_plan *plan, const char *name, piece column,
+                                   piece words, tacit_error *err)
+{
+    uint32_t at;
+    tacit_status status =
+        tacit_csv_find(plan, name, "categories", column.text, column.len, &at, err);
+    if (status)
+        return status;
+    if (plan->column[at].role != TACIT_CSV_NUMBER)
+        return tacit_fail(err, TACIT_EINPUT, "data.categories has column \"%.200s\", which is %s",
+                          tacit_names_get(&plan->names, at),
+                          plan->column[at].role == TACIT_CSV_WORD      ? "there twice"
+                          : plan->column[at].role == TACIT_CSV_IGNORED ? "left out"
+                                                                       : "the label or the agent");
+    plan->column[at].role = TACIT_CSV_WORD;
+    return declare_words(&plan->column[at].words, words, err);
+}
+
+tacit_status tacit_csv_declare(tacit_csv_plan *plan, const char *name, const char *categories,
+                               tacit_error *err)
+{
+    const char *at = categories, *end = categories + strlen(categories);
+    while (at < end) {
+        piece part = next_piece(&at, end, ';');
+        if (part.len == 0)
+            continue; /* a final semicolon */
+        const char *inside = part.text, *stop = part.text + part.len;
+        if (!memchr(inside, '=', part.len))
+            return bad_declaration(part, err);
+        piece columns = next_piece(&inside, stop, '=');
+        piece words = {inside, (size_t)(stop - inside)};
+        inside = columns.text;
+        stop = columns.text + columns.len;
+        do {
+            piece column = next_piece(&inside, stop, ',');
+            if (column.len == 0)
+                return bad_declaration(part, err);
+            tacit_status status = declare_column(plan, name, column, words, err);
+            if (status)
+                return status;
+        } while (inside < stop);
+    }
+    return TACIT_OK;
+}
+
+void tacit_csv_words(const tacit_names *words, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (uint32_t k = 0; k < words->count; k++) {
+        char shown[TACIT_CSV_SHOWN_MAX + 4];
+        const char *word = tacit_names_get(words, k);
+        tacit_csv_shown(word, strlen(word), shown);
+        bool fits = used + strlen(shown) + 8 < size;
+        int n = snprintf(out + used, size - used, "%s%s", k ? ", " : "", fits ? shown : "...");
+        used += n > 0 ? (size_t)n : 0;
+        if (!fits)
+            return;
+    }
+}

@@ -66,9 +66,9 @@ void tacit_sweep_row(const tacit_sweep *sweep, size_t run, tacit_writer *out);
 tacit_status tacit_sweep_read_rows(tacit_sweep *sweep, const char *shown, char *text,
                                    tacit_error *err);
 /* A field as CSV, in quotes if it needs them. */
-void tacit_csv_field(tacit_writer *out, const char *text);
+void tacit_sweep_field(tacit_writer *out, const char *text);
 /* A number as CSV: nothing for NaN. */
-void tacit_csv_number(tacit_writer *out, double value);
+void tacit_sweep_number(tacit_writer *out, double value);
 
 /* ---- sweep_one.c ---- */
 /* One run of the plan by the calling thread, written to `folder` (NULL: nowhere); if there is a

@@ -234,7 +234,7 @@ char *tacit_sweep_means(const tacit_sweep *sweep)
         tacit_write_text(&out, "\n");
         for (size_t k = 0; k < sweep->axis_count; k++) {
             const char *value = tacit_sweep_value(sweep, p, k);
-            tacit_csv_field(&out, value ? value : "");
+            tacit_sweep_field(&out, value ? value : "");
             tacit_write_text(&out, ",");
         }
         const size_t n = tacit_sweep_interval(sweep, p, TACIT_SWEEP_TEST).n;
@@ -244,11 +244,11 @@ char *tacit_sweep_means(const tacit_sweep *sweep)
             const double numbers[] = {i.mean, i.low, i.high};
             for (size_t k = 0; k < 3; k++) {
                 tacit_write_text(&out, ",");
-                tacit_csv_number(&out, numbers[k]);
+                tacit_sweep_number(&out, numbers[k]);
             }
         }
         tacit_write_text(&out, ",");
-        tacit_csv_field(&out, point_guarantee(sweep, p));
+        tacit_sweep_field(&out, point_guarantee(sweep, p));
     }
     tacit_write_text(&out, "\n");
     return tacit_writer_take(&out);

@@ -237,16 +237,15 @@ static void draw(tacit_writer *out, picture *p, tacit_sweep_metric metric, const
 
 /* ---- words ---- */
 
+/* Four decimals are what a score over some hundred records is good for. */
 static void words_of(const tacit_interval *i, char *out, size_t size)
 {
     if (isnan(i->mean))
         snprintf(out, size, "-");
-    else if (isinf(i->mean))
-        snprintf(out, size, "unbounded");
     else if (isnan(i->low))
-        snprintf(out, size, "%.5g", i->mean);
+        snprintf(out, size, "%.4f", i->mean);
     else
-        snprintf(out, size, "%.5g ± %.2g", i->mean, i->high - i->mean);
+        snprintf(out, size, "%.4f ± %.4f", i->mean, i->high - i->mean);
 }
 
 static void table(tacit_writer *out, const tacit_sweep *sweep, const char *score)

@@ -19,7 +19,7 @@
 static const char *const states[] = {"waiting", "ok", "failed"};
 static const char *const directions[] = {"lower", "higher"};
 
-void tacit_csv_field(tacit_writer *out, const char *text)
+void tacit_sweep_field(tacit_writer *out, const char *text)
 {
     if (!strpbrk(text, ",\"\r\n")) {
         tacit_write_text(out, text);
@@ -31,7 +31,7 @@ void tacit_csv_field(tacit_writer *out, const char *text)
     tacit_write_text(out, "\"");
 }
 
-void tacit_csv_number(tacit_writer *out, double value)
+void tacit_sweep_number(tacit_writer *out, double value)
 {
     if (!isnan(value))
         tacit_write_real(out, value);
@@ -54,7 +54,7 @@ static void write_start(const tacit_sweep *sweep, size_t run, tacit_writer *out)
     tacit_write_format(out, "%zu,", run + 1);
     for (size_t k = 0; k < sweep->axis_count; k++) {
         const char *value = tacit_sweep_value(sweep, run / sweep->seed_count, k);
-        tacit_csv_field(out, value ? value : "");
+        tacit_sweep_field(out, value ? value : "");
         tacit_write_text(out, ",");
     }
     tacit_write_format(out, "%lld,", (long long)sweep->seeds[run % sweep->seed_count]);
@@ -69,15 +69,15 @@ void tacit_sweep_row(const tacit_sweep *sweep, size_t run, tacit_writer *out)
     tacit_write_format(out, "%s,%s,%s,", states[result->state], done ? result->score : "",
                        done ? directions[result->score_up] : "");
     for (int m = 0; m < TACIT_SWEEP_METRICS; m++) {
-        tacit_csv_number(out, done ? result->value[m] : NAN);
+        tacit_sweep_number(out, done ? result->value[m] : NAN);
         tacit_write_text(out, ",");
     }
-    tacit_csv_field(out, done && result->guarantee ? result->guarantee : "");
+    tacit_sweep_field(out, done && result->guarantee ? result->guarantee : "");
     tacit_write_text(out, ",");
     /* A row is a line: a message must not break it. */
     tacit_show(result->message ? result->message : "",
                result->message ? strlen(result->message) : 0, message, sizeof message);
-    tacit_csv_field(out, done ? "" : message);
+    tacit_sweep_field(out, done ? "" : message);
     tacit_write_text(out, "\n");
 }
 

@@ -6,9 +6,15 @@
  */
 #include "data/known.h"
 
+#include "data/bytes.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     MOVIELENS,
@@ -256,4 +262,72 @@ void tacit_known_hint(const char *path, char *out, size_t size)
         out[0] = '\0';
     if (file)
         snprintf(out, size, "; %s is of %s: %s", file->name, file->set->name, file->set->source);
+}
+
+/* ---- looking at a file ---- */
+
+#define PIECE ((size_t)1 << 16)
+
+static tacit_status hash_file(tacit_file_facts *out, int fd, const char *path, tacit_error *err)
+{
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_state state;
+    unsigned char *piece = malloc(PIECE);
+    if (!piece)
+        return tacit_out_of_memory(err);
+    crypto_hash_sha256_init(&state);
+    ssize_t n;
+    while ((n = read(fd, piece, PIECE)) > 0 || (n < 0 && errno == EINTR)) {
+        crypto_hash_sha256_update(&state, piece, n > 0 ? (size_t)n : 0);
+        out->bytes += n > 0 ? (uint64_t)n : 0;
+    }
+    free(piece);
+    if (n < 0)
+        return tacit_fail(err, TACIT_EINPUT, "cannot read \"%.300s\": %s", path, strerror(errno));
+    crypto_hash_sha256_final(&state, digest);
+    sodium_bin2hex(out->sha256, sizeof out->sha256, digest, sizeof digest);
+    return TACIT_OK;
+}
+
+/* A file that was packed anew: what is inside may still be what we know. */
+static const tacit_known_file *recognise_inside(const char *path, const char *folder)
+{
+    tacit_bytes bytes;
+    const tacit_known_file *known = NULL;
+    if (tacit_bytes_load(&bytes, path, folder, NULL, NULL) == TACIT_OK)
+        known = tacit_known_recognise(tacit_bytes_at(&bytes), bytes.len);
+    tacit_bytes_clear(&bytes);
+    return known;
+}
+
+tacit_status tacit_known_inspect(tacit_file_facts *out, const char *path, const char *folder,
+                                 tacit_error *err)
+{
+    char inside[2 * TACIT_TEXT_MAX];
+    struct stat about;
+    *out = (tacit_file_facts){0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 && errno == ENOENT && folder[0] && path[0] != '/') {
+        snprintf(inside, sizeof inside, "%s/%s", folder, path);
+        fd = open(inside, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    }
+    if (fd < 0) {
+        char hint[300];
+        tacit_known_hint(path, hint, sizeof hint);
+        return tacit_fail(err, TACIT_EINPUT, "cannot open \"%.200s\": %s%s", path, strerror(errno),
+                          hint);
+    }
+    tacit_status status = TACIT_OK;
+    bool regular = fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
+    if (regular)
+        status = hash_file(out, fd, path, err);
+    close(fd);
+    if (status || !regular)
+        return status;
+    const tacit_known_file *named = tacit_known_named(path);
+    out->known = tacit_known_find_sha256(out->sha256);
+    if (!out->known && named)
+        out->known = recognise_inside(path, folder);
+    out->named = out->known ? NULL : named;
+    return TACIT_OK;
 }

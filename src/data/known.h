@@ -37,4 +37,16 @@ const tacit_known_file *tacit_known_named(const char *path);
 /* For the message about a missing file: "; u.data is of MovieLens 100K: get ..." or "". */
 void tacit_known_hint(const char *path, char *out, size_t size);
 
+/* What a file is. Only regular files are looked at: reading a pipe would empty it. */
+typedef struct tacit_file_facts {
+    uint64_t bytes; /* as stored */
+    char sha256[TACIT_SHA256_HEX];
+    const tacit_known_file *known; /* recognised, if need be after unpacking */
+    const tacit_known_file *named; /* known by its name, but it is not that file */
+} tacit_file_facts;
+/* `path` as named, else folder/path. A file that is not there is an error, a pipe gives
+ * nothing. */
+tacit_status tacit_known_inspect(tacit_file_facts *out, const char *path, const char *folder,
+                                 tacit_error *err);
+
 #endif

@@ -8,17 +8,12 @@
  */
 #include "data/standardise.h"
 
-#include "base/file.h"
+#include "data/bytes.h"
 #include "data/csv_scan.h"
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define CONSTANTS_MAX_BYTES ((size_t)1 << 28)
 
 tacit_status tacit_scale_create(tacit_scale *scale, size_t features, tacit_error *err)
 {
@@ -137,21 +132,14 @@ tacit_status tacit_scale_parse(tacit_scale *scale, const char *name, const char 
 tacit_status tacit_scale_read(tacit_scale *scale, const char *path, const char *folder,
                               tacit_error *err)
 {
-    char inside[2 * 1024 + 2];
-    char *text = NULL;
-    size_t len = 0;
+    tacit_bytes bytes;
     if (!path[0])
         return tacit_fail(err, TACIT_EINPUT,
                           "data.constants is empty; data.standardise \"public\" needs a file with "
                           "\"mean,deviation\" a feature");
-    if (folder[0] && path[0] != '/' && access(path, F_OK) != 0 && errno == ENOENT) {
-        snprintf(inside, sizeof inside, "%s/%s", folder, path);
-        if (access(inside, F_OK) == 0)
-            path = inside;
-    }
-    tacit_status status = tacit_file_read(&text, &len, path, CONSTANTS_MAX_BYTES, err);
+    tacit_status status = tacit_bytes_load(&bytes, path, folder, NULL, err);
     if (!status)
-        status = tacit_scale_parse(scale, path, text, len, err);
-    free(text);
+        status = tacit_scale_parse(scale, path, tacit_bytes_at(&bytes), bytes.len, err);
+    tacit_bytes_clear(&bytes);
     return status;
 }

@@ -89,6 +89,23 @@ void cli_data_choice(const cli_data_facts *facts, const char *key, char *out, si
         tacit_option_format(option, &facts->experiment->data, out, size);
 }
 
+void cli_data_partition(const cli_data_facts *facts, char *out, size_t size)
+{
+    const tacit_data_options *o = &facts->experiment->data;
+    char name[40];
+    cli_data_choice(facts, "partition", name, sizeof name);
+    if (o->source == TACIT_SOURCE_LINEAR_SEPARATORS)
+        snprintf(out, size, "each draws its own");
+    else if (o->partition == TACIT_PARTITION_DIRICHLET || o->partition == TACIT_PARTITION_QUANTITY)
+        snprintf(out, size, "partition %s, alpha %g", name, o->alpha);
+    else if (o->partition == TACIT_PARTITION_CLASSES)
+        snprintf(out, size, "partition %s, t %g", name, o->t);
+    else if (o->partition == TACIT_PARTITION_SHARDS)
+        snprintf(out, size, "partition %s, %lld each", name, (long long)o->shards);
+    else
+        snprintf(out, size, "partition %s", name);
+}
+
 size_t cli_data_leaks(const cli_data_facts *facts, const char *words[TACIT_LEAKS])
 {
     static const struct {

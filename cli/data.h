@@ -29,6 +29,8 @@ typedef struct cli_data_facts {
 
 /* How a choice of section "data" is written, as in "dirichlet". */
 void cli_data_choice(const cli_data_facts *facts, const char *key, char *out, size_t size);
+/* "partition dirichlet, alpha 0.5" */
+void cli_data_partition(const cli_data_facts *facts, char *out, size_t size);
 /* What of it was made from training records and charged to nobody; returns how many. */
 size_t cli_data_leaks(const cli_data_facts *facts, const char *words[TACIT_LEAKS]);
 

@@ -160,19 +160,20 @@ char *cli_data_svg(const cli_data_facts *facts)
     const char *class_names[TACIT_PARTITION_CLASSES_DRAWN];
     const char *labels[TACIT_PARTITION_AGENTS];
     char numbers[TACIT_PARTITION_AGENTS][TACIT_NUMBER_MAX];
-    char title[TACIT_TEXT_MAX + 40], note[200], partition[40];
+    char title[TACIT_TEXT_MAX + 40], note[300], partition[100];
     tacit_writer out = {0};
     for (uint32_t c = 0; c < facts->columns; c++)
         class_names[c] = facts->column_names[c];
     bool few = about->agents <= TACIT_PARTITION_AGENTS;
     for (uint32_t i = 0; few && i < about->agents; i++)
         labels[i] = tacit_dataset_name(facts->source.data, i, numbers[i]);
-    cli_data_choice(facts, "partition", partition, sizeof partition);
+    cli_data_partition(facts, partition, sizeof partition);
     snprintf(title, sizeof title, "%s: who has which records", facts->experiment->run.name);
-    snprintf(note, sizeof note, "%" PRIu64 " records of %" PRIu32 " agents, partition %s%s",
-             about->all.rows, about->agents,
-             facts->experiment->data.source == TACIT_SOURCE_LINEAR_SEPARATORS ? "drawn" : partition,
-             about->empty > 0 ? "; some agents have none" : "");
+    snprintf(note, sizeof note, "%" PRIu64 " records of %" PRIu32 " agents; %s", about->all.rows,
+             about->agents, partition);
+    if (about->empty > 0)
+        snprintf(note + strlen(note), sizeof note - strlen(note), "; %" PRIu32 " without records",
+                 about->empty);
     const tacit_partition_picture picture = {.title = title,
                                              .note = note,
                                              .agents = about->agents,

@@ -178,15 +178,14 @@ void cli_data_words(const cli_data_facts *facts)
 {
     const tacit_description *about = &facts->about;
     const tacit_data_options *o = &facts->experiment->data;
-    char text[200], count[40], choice[60];
+    char text[200], count[40], choice[100];
     printf("%s%s%s\n", cli_bold(), facts->experiment->run.name, cli_plain());
     cli_data_choice(facts, "source", choice, sizeof choice);
     say("source", choice);
     say_files(facts);
     cli_count(about->agents, count, sizeof count);
-    cli_data_choice(facts, "partition", choice, sizeof choice);
-    bool drawn = o->source == TACIT_SOURCE_LINEAR_SEPARATORS;
-    snprintf(text, sizeof text, "%s%s%s", count, drawn ? "" : ", partition ", drawn ? "" : choice);
+    cli_data_partition(facts, choice, sizeof choice);
+    snprintf(text, sizeof text, "%s; %s", count, choice);
     say("agents", text);
     if (about->empty > 0) {
         cli_count(about->empty, count, sizeof count);

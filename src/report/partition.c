@@ -21,7 +21,7 @@ enum {
     BARS = 130,  /* width of the sizes beside a heat map */
     HISTOGRAM = 130,
     BINS = 40,
-    NAME_LETTERS = 13
+    NAME_LETTERS = 11
 };
 
 /* The rows that are drawn, and where. */
@@ -143,8 +143,8 @@ static bool write_axis(tacit_writer *out, const layout *l, tacit_axis *axis, dou
     for (uint32_t k = 0; k < axis->ticks; k++) {
         char label[TACIT_LABEL_MAX];
         double x = tacit_axis_place(axis, axis->tick[k].value);
-        if (axis->tick[k].minor)
-            continue;
+        if (axis->tick[k].minor || floor(axis->tick[k].value) != axis->tick[k].value)
+            continue; /* there are no halves of records */
         tacit_axis_label(axis, axis->tick[k].value, label);
         tacit_write_format(out,
                            "<path class=\"g\" d=\"M%.1f %.1fV%.1f\"/>"
@@ -185,9 +185,9 @@ static double cell_width(const layout *l)
     return fmin(40, (double)(RIGHT - BARS - 20 - LEFT) / l->picture->classes);
 }
 
-static double strength(uint32_t count, uint32_t most)
+static double strength(double count, uint32_t most)
 {
-    return count == 0 ? 0 : 0.08 + 0.92 * sqrt((double)count / most);
+    return count > 0 ? 0.08 + 0.92 * sqrt(count / most) : 0;
 }
 
 static void write_column_names(tacit_writer *out, const layout *l)
@@ -243,7 +243,7 @@ static void write_heat_legend(tacit_writer *out, const layout *l, double y)
     tacit_write_format(
         out, "<text x=\"%d\" y=\"%.1f\">records of a class: 0</text><g class=\"c0\">", LEFT, y);
     for (int k = 0; k < STEPS; k++) {
-        uint32_t count = (uint32_t)((double)l->fullest_cell * k * k / ((STEPS - 1) * (STEPS - 1)));
+        double count = (double)l->fullest_cell * k * k / ((STEPS - 1) * (STEPS - 1));
         tacit_write_format(
             out,
             "<rect fill=\"currentColor\" fill-opacity=\"%.3f\" stroke=\"currentColor\""
@@ -297,6 +297,8 @@ static void write_histogram(tacit_writer *out, const tacit_partition_picture *p,
         for (uint32_t k = 0; k < a->ticks; k++) {
             char label[TACIT_LABEL_MAX];
             double at = tacit_axis_place(a, a->tick[k].value);
+            if (floor(a->tick[k].value) != a->tick[k].value)
+                continue;
             tacit_axis_label(a, a->tick[k].value, label);
             if (vertical)
                 tacit_write_format(out,

@@ -31,9 +31,10 @@ static bool looks_like_run(const char *folder)
 
 /* Every file a run writes. */
 static const char *const run_files[] = {
-    "summary.json",   "metrics.csv",         "ledger.jsonl", "models.npy", "report.html",
-    "checkpoint.bin", "metrics.csv.partial", "config.yaml", /* last: while it is there, the rest can
-                                                               be emptied again */
+    "summary.json",        "metrics.csv", "ledger.jsonl", "models.npy", "report.html",
+    "agents.csv",          "sizes.csv",   "degrees.csv",  "edges.csv",  "checkpoint.bin",
+    "metrics.csv.partial", "config.yaml", /* last: while it is there, the rest can
+                                             be emptied again */
 };
 #define RUN_FILES (sizeof run_files / sizeof *run_files)
 

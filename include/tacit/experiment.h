@@ -97,6 +97,9 @@ typedef void tacit_progress(void *ctx, double time, double total);
  *     config.yaml   the configuration as run      metrics.csv    time, agent, name, value
  *     summary.json  schema tacit.run/1            ledger.jsonl   one line a ledger entry
  *     models.npy    agents x parameters           checkpoint.bin only while there is more to do
+ *     agents.csv    at most 2000, evenly spaced   sizes.csv      scores by number of records
+ *     degrees.csv   agents by neighbours          edges.csv      up to 400 agents, 20,000 edges
+ *     report.html   a page made of the others
  *
  * With more than 10,000 agents equal ledger entries share a line ("agents" says how many).
  * A file appears complete or not at all (metrics.csv grows as metrics.csv.partial). When the
@@ -116,6 +119,11 @@ tacit_status tacit_session_run(tacit_session *session, const tacit_run_request *
                                tacit_error *err);
 /* summary.json of the run so far, schema tacit.run/1 (caller frees). */
 char *tacit_session_summary(tacit_session *session, bool complete);
+/* One HTML page about one run or several (at most 12), from their folders (caller frees): the
+ * figures, the keys they differ in, and charts; runs that differ in run.seed only are drawn as
+ * one mean with its 95 % interval. `title` may be NULL. Equal folders give equal pages. */
+tacit_status tacit_report_page(char **html, const char *const *folders, size_t count,
+                               const char *title, tacit_error *err);
 /* Peeks at folder/config.yaml for --resume. */
 tacit_status tacit_folder_config(tacit_config *config, const char *folder, tacit_error *err);
 

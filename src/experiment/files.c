@@ -15,9 +15,10 @@
 #define MAX_READ ((size_t)1 << 40)
 
 /* Every name this module ever writes: what abandoning a run may remove. */
-static const char *const own_names[] = {"config.yaml",  "metrics.csv",   "metrics.csv.partial",
-                                        "summary.json", "ledger.jsonl",  "models.npy",
-                                        "report.html",  "checkpoint.bin"};
+static const char *const own_names[] = {"config.yaml",  "metrics.csv",  "metrics.csv.partial",
+                                        "summary.json", "ledger.jsonl", "models.npy",
+                                        "agents.csv",   "sizes.csv",    "degrees.csv",
+                                        "edges.csv",    "report.html",  "checkpoint.bin"};
 #define OWN_NAMES (sizeof own_names / sizeof *own_names)
 
 /* ---- folders ---- */
@@ -150,6 +151,21 @@ tacit_status tacit_folder_open(tacit_folder *folder, const char *path, tacit_err
         status = lock(folder, err);
     if (status)
         tacit_folder_close(folder);
+    return status;
+}
+
+tacit_status tacit_folder_look(tacit_folder *folder, const char *path, tacit_error *err)
+{
+    *folder = (tacit_folder){.dir = -1};
+    folder->path = clean_path(path[0] ? path : ".");
+    if (!folder->path)
+        return tacit_out_of_memory(err);
+    folder->dir = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder->dir >= 0)
+        return TACIT_OK;
+    tacit_status status = tacit_fail(err, TACIT_EINPUT, "cannot open the run folder \"%.300s\": %s",
+                                     folder->path, strerror(errno));
+    tacit_folder_close(folder);
     return status;
 }
 

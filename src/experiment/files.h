@@ -21,6 +21,8 @@ typedef struct tacit_folder {
 tacit_status tacit_folder_create(tacit_folder *folder, const char *path, tacit_error *err);
 /* One that a run left behind with a checkpoint in it. */
 tacit_status tacit_folder_open(tacit_folder *folder, const char *path, tacit_error *err);
+/* Any folder, only to read from it: no lock, no checkpoint needed. */
+tacit_status tacit_folder_look(tacit_folder *folder, const char *path, tacit_error *err);
 void tacit_folder_close(tacit_folder *folder);
 /* After a failure: take away what this run wrote, up to its last checkpoint. */
 void tacit_folder_abandon(tacit_folder *folder);

@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "experiment/report_quantiles.h"
 
 #define FINAL "metrics.csv"
 #define PARTIAL TACIT_ROWS_PARTIAL
@@ -193,6 +196,27 @@ tacit_status tacit_rows_flush(tacit_rows *rows, tacit_error *err)
     return append(rows, &text, err);
 }
 
+/* test_<score>_q05 ...: the spread over all agents that have a score. */
+static bool write_quantiles(tacit_writer *text, const tacit_measure *measure, size_t agents,
+                            const char *test)
+{
+    double *scores = malloc((agents + 1) * sizeof *scores), q[TACIT_QUANTILES];
+    if (!scores)
+        return false;
+    size_t count = 0;
+    for (size_t i = 0; i < agents; i++)
+        if (!isnan(measure->test[i]))
+            scores[count++] = measure->test[i];
+    tacit_quantiles(scores, count, q);
+    free(scores);
+    for (size_t k = 0; k < TACIT_QUANTILES; k++) {
+        char name[100];
+        snprintf(name, sizeof name, "%s_%s", test, tacit_quantile_name[k]);
+        tacit_csv_row(text, measure->now.time, TACIT_NOBODY, name, q[k]);
+    }
+    return true;
+}
+
 tacit_status tacit_rows_measure(tacit_rows *rows, tacit_session *session,
                                 const tacit_measure *measure, tacit_error *err)
 {
@@ -207,6 +231,8 @@ tacit_status tacit_rows_measure(tacit_rows *rows, tacit_session *session,
     tacit_writer text = {0};
     tacit_csv_row(&text, now->time, TACIT_NOBODY, test, now->test);
     tacit_csv_row(&text, now->time, TACIT_NOBODY, deviation, now->test_deviation);
+    if (!write_quantiles(&text, measure, rows->agents, test))
+        text.failed = true;
     tacit_csv_row(&text, now->time, TACIT_NOBODY, validation, now->validation);
     tacit_csv_row(&text, now->time, TACIT_NOBODY, "train_loss", now->train_loss);
     tacit_csv_row(&text, now->time, TACIT_NOBODY, "objective", now->objective);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "experiment/run.h"
+#include "experiment/report.h"
 
 #define SLICES 64 /* pieces of a run between which progress is told and *stop looked at */
 
@@ -94,19 +94,6 @@ static tacit_status loop(tacit_run *r, tacit_error *err)
     }
 }
 
-static tacit_status stage_page(tacit_run *r, const tacit_measure *measure, bool complete,
-                               tacit_error *err)
-{
-    char *csv = NULL;
-    size_t len;
-    tacit_status status = tacit_folder_read(&r->folder, TACIT_ROWS_PARTIAL, &csv, &len, err);
-    if (!status)
-        status =
-            tacit_run_stage_text(r, "report.html", tacit_page_text(r, measure, csv, complete), err);
-    free(csv);
-    return status;
-}
-
 /* Everything the folder is for. */
 static tacit_status write_results(tacit_run *r, bool complete, tacit_error *err)
 {
@@ -126,8 +113,10 @@ static tacit_status write_results(tacit_run *r, bool complete, tacit_error *err)
         status = tacit_run_stage_text(r, "summary.json",
                                       tacit_summary_text(r->session, &measure.now, complete), err);
     if (!status)
-        status = stage_page(r, &measure, complete, err);
+        status = tacit_run_stage_tables(r, &measure, err);
     tacit_measure_clear(&measure);
+    if (!status)
+        status = tacit_run_stage_page(r, err);
     /* All is on the disk; what follows needs no more room. */
     if (!status && !complete)
         status = tacit_run_publish(r, (const char *const[]){TACIT_CHECKPOINT, NULL}, err);
@@ -136,6 +125,8 @@ static tacit_status write_results(tacit_run *r, bool complete, tacit_error *err)
                                    (const char *const[]){"models.npy", "ledger.jsonl",
                                                          "summary.json", "report.html", NULL},
                                    err);
+    if (!status)
+        status = tacit_run_publish_tables(r, err);
     if (!status)
         status = tacit_rows_publish(&r->rows, err);
     if (!status && complete)

@@ -21,8 +21,8 @@ typedef struct tacit_run {
 tacit_status tacit_run_stage_text(tacit_run *r, const char *name, char *text, tacit_error *err);
 tacit_status tacit_run_stage_models(tacit_run *r, tacit_error *err);
 tacit_status tacit_run_stage_ledgers(tacit_run *r, tacit_error *err);
-/* report.html; `csv` is the text of metrics.csv (caller frees what it returns). */
-char *tacit_page_text(tacit_run *r, const tacit_measure *measure, const char *csv, bool complete);
+/* page.c: report.html, from the staged files. */
+tacit_status tacit_run_stage_page(tacit_run *r, tacit_error *err);
 /* Give staged files (NULL-terminated) their names. */
 tacit_status tacit_run_publish(tacit_run *r, const char *const *names, tacit_error *err);
 

@@ -5,7 +5,16 @@
  */
 #include "report/chart.h"
 
+#include <string.h>
+
 /* ---- the chart on a page ---- */
+
+/* A line that says what the axis says needs no legend. */
+static bool is_listed(const tacit_drawing *d, const tacit_series *s)
+{
+    return s->name[0] && tacit_drawing_has(d, s) &&
+           (d->chart->series > 1 || strcmp(s->name, d->chart->y_label) != 0);
+}
 
 static void write_legend(tacit_writer *out, const tacit_drawing *d)
 {
@@ -13,7 +22,7 @@ static void write_legend(tacit_writer *out, const tacit_drawing *d)
     tacit_write_text(out, "<ul class=\"legend\">");
     for (uint32_t k = 0; k < d->chart->series; k++) {
         const tacit_series *s = &d->chart->of[k];
-        if (!tacit_drawing_has(d, s))
+        if (!is_listed(d, s))
             continue;
         uint32_t colour = tacit_series_colour(d->chart, k);
         tacit_write_format(out, "<li class=\"c%u\"><i class=\"%s%s\"></i><span>",
@@ -99,7 +108,7 @@ static double file_legend(tacit_writer *out, const tacit_drawing *d, double top)
     for (uint32_t k = 0; k < d->chart->series; k++) {
         const tacit_series *s = &d->chart->of[k];
         double width = 40 + text_width(s->name);
-        if (!tacit_drawing_has(d, s))
+        if (!is_listed(d, s))
             continue;
         if (x > TACIT_PLOT_LEFT && x + width > TACIT_PLOT_WIDTH) {
             x = TACIT_PLOT_LEFT;

@@ -46,6 +46,7 @@ void tacit_page_open(tacit_writer *out, const char *title, const char *subtitle)
                      "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
                      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                      "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+                     "<meta name=\"generator\" content=\"tacit\">\n"
                      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
                      "<title>");
     tacit_page_escape(out, title);

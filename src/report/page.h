@@ -14,7 +14,7 @@
 typedef enum tacit_mark { TACIT_MARK_LINE, TACIT_MARK_DOTS, TACIT_MARK_BARS } tacit_mark;
 
 typedef struct tacit_series {
-    const char *name;
+    const char *name; /* "": belongs to another, not in the legend */
     tacit_mark mark;
     size_t count;
     const double *x, *y;      /* not finite: left out; on a log axis what is <= 0 too */

@@ -93,6 +93,24 @@ char *tacit_writer_take(tacit_writer *writer)
     return text;
 }
 
+void tacit_csv_text(tacit_writer *writer, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        tacit_write_text(writer, text);
+        return;
+    }
+    tacit_write_text(writer, "\"");
+    for (const char *c = text; *c; c++)
+        tacit_write_bytes(writer, *c == '"' ? "\"\"" : c, *c == '"' ? 2 : 1);
+    tacit_write_text(writer, "\"");
+}
+
+void tacit_csv_cell(tacit_writer *writer, double value)
+{
+    if (!isnan(value))
+        tacit_write_real(writer, value);
+}
+
 void tacit_csv_row(tacit_writer *writer, double time, tacit_agent agent, const char *name,
                    double value)
 {
@@ -103,13 +121,7 @@ void tacit_csv_row(tacit_writer *writer, double time, tacit_agent agent, const c
         tacit_write_text(writer, ",all,");
     else
         tacit_write_format(writer, ",%llu,", (unsigned long long)agent);
-    if (strpbrk(name, ",\"\r\n")) {
-        tacit_write_text(writer, "\"");
-        for (const char *c = name; *c; c++)
-            tacit_write_bytes(writer, *c == '"' ? "\"\"" : c, *c == '"' ? 2 : 1);
-        tacit_write_text(writer, "\"");
-    } else
-        tacit_write_text(writer, name);
+    tacit_csv_text(writer, name);
     tacit_write_text(writer, ",");
     tacit_write_real(writer, value);
     tacit_write_text(writer, "\n");

@@ -54,6 +54,10 @@ void tacit_json_null(tacit_json *json, const char *key);
 void tacit_csv_row(tacit_writer *writer, double time, tacit_agent agent, const char *name,
                    double value);
 
+/* A field of any table, in quotes if it needs them; a number, nothing for NaN. */
+void tacit_csv_text(tacit_writer *writer, const char *text);
+void tacit_csv_cell(tacit_writer *writer, double value);
+
 /* ---- NPY 1.0 ---- */
 /* The header of a rows x columns array in C order; the numbers follow. */
 void tacit_npy_header(tacit_writer *writer, tacit_scalar scalar, uint64_t rows, uint64_t columns);

@@ -38,7 +38,8 @@ for attempt in SIGINT SIGTERM; do
     [ -s cut/checkpoint.bin ] || complain "$attempt: no checkpoint"
     "$TACIT" run --resume cut --quiet --threads 1 >/dev/null 2>err.txt ||
         complain "resume: $(cat err.txt)"
-    for file in summary.json models.npy metrics.csv ledger.jsonl report.html config.yaml; do
+    for file in summary.json models.npy metrics.csv ledger.jsonl report.html config.yaml agents.csv \
+        sizes.csv degrees.csv edges.csv; do
         cmp -s whole/$file cut/$file || complain "$attempt: $file differs after resume"
     done
     "$TACIT" run --resume cut --quiet >/dev/null 2>err.txt && complain "resumed a complete run"

@@ -31,8 +31,9 @@ static const char small[] = "run: {name: small, time: 20, every: 3, sample: 4, s
                             "graph: {kind: k-out, k: 3}\n"
                             "protocol: {name: cd, mu: 2}\n";
 
-static const char *const files[] = {"config.yaml",  "metrics.csv", "summary.json",
-                                    "ledger.jsonl", "models.npy",  "report.html"};
+static const char *const files[] = {"config.yaml", "metrics.csv", "summary.json", "ledger.jsonl",
+                                    "models.npy",  "report.html", "agents.csv",   "sizes.csv",
+                                    "degrees.csv", "edges.csv"};
 #define FILES (sizeof files / sizeof *files)
 
 /* ---- helpers ---- */

@@ -96,22 +96,26 @@ static void add_column(table *t, size_t key, tacit_sweep_metric metric, const ch
         say_cell(t, c, t->points[p], cell, sizeof cell);
         const int width = shown_width(cell);
         c->width = width > c->width ? width : c->width;
-        c->words = c->words || (key != SIZE_MAX && isalpha((unsigned char)cell[0]));
+        c->words = c->words ||
+                   (key != SIZE_MAX && isalpha((unsigned char)cell[0]) && strcmp(cell, "inf") != 0);
     }
 }
 
-/* The last part of a key, unless two keys would then have one name. */
+/* The last part of a key, unless another column would then have the same name. */
 static const char *short_key(const tacit_sweep *sweep, size_t key)
 {
-    const char *last = strrchr(tacit_sweep_key(sweep, key), '.');
-    for (size_t k = 0; last && k < tacit_sweep_keys(sweep); k++) {
+    const char *whole = tacit_sweep_key(sweep, key), *last = strrchr(whole, '.');
+    if (!last || strcmp(whole, "protocol.name") == 0)
+        return whole;
+    for (size_t k = 0; k < tacit_sweep_keys(sweep); k++) {
         const char *other = strrchr(tacit_sweep_key(sweep, k), '.');
         if (k != key && other && strcmp(other, last) == 0)
-            return tacit_sweep_key(sweep, key);
+            return whole;
     }
-    return last && strcmp(tacit_sweep_key(sweep, key), "protocol.name") != 0
-               ? last + 1
-               : tacit_sweep_key(sweep, key);
+    for (int m = 0; m < TACIT_SWEEP_METRICS; m++)
+        if (strcmp(last + 1, tacit_sweep_metric_name((tacit_sweep_metric)m)) == 0)
+            return whole;
+    return last + 1;
 }
 
 static bool any(const table *t, tacit_sweep_metric metric)

@@ -1,0 +1,228 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tacit sweep: the same bytes for any number of threads and after any kill, what it refuses, and
+# what it says in the end.
+set -u
+failed=0
+complain() { echo "FAIL: $*"; failed=1; }
+# expect CODE PATTERN COMMAND...: stderr has the fixed string PATTERN, stdout is empty
+expect() {
+    local code=$1 pattern=$2
+    shift 2
+    "$@" >out.txt 2>err.txt
+    local got=$?
+    [ $got -eq "$code" ] || complain "exit $got, not $code: $*: $(cat err.txt)"
+    grep -qF -- "$pattern" err.txt || complain "no '$pattern' from: $*: $(cat err.txt)"
+    [ ! -s out.txt ] || complain "words on stdout: $*"
+}
+same() {
+    for file in sweep.yaml runs.csv means.csv report.html; do
+        cmp -s "$1/$file" "$2/$file" || complain "$3: $file differs"
+    done
+    [ -z "$(ls "$2" | grep -F .tmp)" ] || complain "$3: left something behind"
+}
+
+cat >small.yaml <<'YAML'
+run: {name: small, time: 20, every: 0}
+data: {agents: 30, dimension: 10, test-records: 40, validation-records: 20}
+protocol: {name: cd}
+YAML
+grid=(small.yaml --vary protocol.name=cd,alone --vary protocol.mu=0.1..100:x10 --seeds 3)
+
+# ---- refused before anything is written ----
+expect 2 'no experiment; expected a file' "$TACIT" sweep
+expect 2 'unexpected word "b.yaml"' "$TACIT" sweep small.yaml b.yaml
+expect 2 'unknown flag "--varry"; did you mean "--vary"?' "$TACIT" sweep small.yaml --varry a=1
+expect 2 '"--vary" needs a value: --vary KEY=VALUES' "$TACIT" sweep small.yaml --vary
+expect 2 '--vary: unknown key "protocol.nu"; did you mean "protocol.mu"?' \
+    "$TACIT" sweep small.yaml --vary protocol.nu=1,2
+expect 2 '--vary: "protocol.mu" is "x"; expected a number' "$TACIT" sweep small.yaml --vary protocol.mu=1,x
+expect 2 '--vary: "protocol.mu" has an empty value' "$TACIT" sweep small.yaml --vary protocol.mu=
+expect 2 '--vary: "protocol.mu" has the value "1" twice' "$TACIT" sweep small.yaml --vary protocol.mu=1,1
+expect 2 'the grid has 500000 runs' "$TACIT" sweep small.yaml --vary protocol.mu=1..100000 --seeds 5
+expect 2 '"--seeds" is "none"; expected an integer from 1 to 100000, or which: 3..7' \
+    "$TACIT" sweep small.yaml --seeds none
+expect 2 '--best: unknown metric "tets"; did you mean "test"?' "$TACIT" sweep small.yaml --best tets
+expect 2 '--force needs --out DIR' "$TACIT" sweep small.yaml --force
+expect 2 '"--out" does not go with --resume' "$TACIT" sweep --resume x --out y
+expect 2 '--resume reads the plan in its folder' "$TACIT" sweep --resume x --vary protocol.mu=1
+expect 3 'cannot open "nowhere/sweep.yaml"' "$TACIT" sweep --resume nowhere
+expect 3 'cannot open "none.yaml"' "$TACIT" sweep none.yaml --vary protocol.mu=1
+expect 3 '--set: unknown key "protocol.nu"' "$TACIT" sweep small.yaml --set protocol.nu=1
+[ ! -e runs ] || complain "a refused sweep left the folder runs"
+
+# ---- one thread, two threads, and what it says ----
+"$TACIT" sweep "${grid[@]}" --out whole --threads 1 >words.txt 2>err.txt || complain "sweep: $(cat err.txt)"
+"$TACIT" sweep "${grid[@]}" --out two --threads 2 --json >two.json 2>err.txt || complain "sweep: $(cat err.txt)"
+same whole two "two threads"
+grep -q '^small: 5 points, 3 seeds each' words.txt || complain "the title: $(cat words.txt)"
+grep -qE '^ *\* cd +1?[0-9.]+ +0\.[0-9]{4} \+- 0\.[0-9]{4}' words.txt || complain "no best point: $(cat words.txt)"
+grep -qE '^ *alone +- +0\.' words.txt || complain "no line for alone: $(cat words.txt)"
+grep -q 'whole/' words.txt || complain "does not say where"
+grep -q 'epsilon at  delta 1e-05 for one record' words.txt || complain "an epsilon alone"
+! grep -q $'\033' words.txt || complain "escape codes without a terminal"
+"$TACIT" sweep --resume whole >again.txt 2>err.txt || complain "resume of a complete sweep: $(cat err.txt)"
+cmp -s words.txt again.txt || complain "a complete sweep, resumed, says something else"
+[ "$(cat err.txt)" = 'note: the best point was chosen on validation records; the test records had no part in it' ] ||
+    complain "the remark: $(cat err.txt)"
+"$TACIT" sweep --resume whole --best test --quiet >again.txt 2>err.txt || complain "--best test"
+[ ! -s err.txt ] || complain "--quiet: $(cat err.txt)"
+"$TACIT" sweep --resume whole --best test 2>&1 >/dev/null | grep -q 'flatters' || complain "--best test: no remark"
+python3 - <<'PY' || complain "the figures are wrong"
+import csv, json, math, statistics
+sweep = json.load(open("two.json"))
+assert sweep["schema"] == "tacit.sweep/1" and sweep["complete"] and sweep["failed"] == 0
+assert sweep["runs"] == 15 and sweep["seeds"] == [1, 2, 3], sweep
+assert sweep["keys"] == ["protocol.name", "protocol.mu"]
+rows = list(csv.DictReader(open("whole/runs.csv")))
+means = list(csv.DictReader(open("whole/means.csv")))
+assert [int(row["run"]) for row in rows] == list(range(1, 16))
+assert len(means) == len(sweep["points"]) == 5
+t2 = 4.302652729749464
+for k, (point, mean) in enumerate(zip(sweep["points"], means)):
+    own = rows[3 * k:3 * k + 3]
+    for metric in ("test", "validation", "train_loss", "messages"):
+        values = [float(row[metric]) for row in own]
+        half = t2 * statistics.stdev(values) / math.sqrt(3)
+        for got, want in zip((mean[metric + "_mean"], mean[metric + "_low"], mean[metric + "_high"]),
+                             (statistics.mean(values), statistics.mean(values) - half, statistics.mean(values) + half)):
+            assert abs(float(got) - want) <= 1e-9 * max(1, abs(want)), (metric, got, want)
+        assert point[metric]["mean"] == float(mean[metric + "_mean"])
+alone = means[-1]
+assert alone["protocol.name"] == "alone" and alone["protocol.mu"] == "" and alone["epsilon_mean"] == "0"
+assert means[0]["epsilon_mean"] == "inf" and means[0]["epsilon_low"] == ""
+assert sweep["points"][0]["epsilon"]["unbounded"] is True
+best = max(range(5), key=lambda k: float(means[k]["validation_mean"]))
+assert sweep["best"]["point"] == best and sweep["best"]["metric"] == "validation"
+assert sweep["points"][-1]["values"] == {"protocol.name": "alone", "protocol.mu": None}
+PY
+
+# ---- the run of a plan is the run that tacit run does ----
+"$TACIT" run small.yaml --json --quiet --out by-run --set protocol.mu=10 --set run.seed=2 >run.json || complain "run"
+python3 - <<'PY' || complain "tacit run finds something else"
+import csv, json
+run = json.load(open("run.json"))
+row = [r for r in csv.DictReader(open("whole/runs.csv")) if r["protocol.mu"] == "10" and r["seed"] == "2"][0]
+assert float(row["test"]) == run["metrics"]["test_accuracy"]
+assert float(row["validation"]) == run["metrics"]["validation_accuracy"]
+assert float(row["objective"]) == run["metrics"]["objective"]
+for key in ("messages", "bytes", "ticks", "lost"):
+    assert float(row[key]) == run[key], key
+assert float(row["releases"]) == run["privacy"]["releases"]
+assert float(row["edges"]) == run["graph"]["edges"]
+PY
+
+# ---- killed at any moment, resumed ----
+cat >longer.yaml <<'YAML'
+run: {name: longer, time: 150, every: 0}
+data: {agents: 60, dimension: 20, test-records: 40, validation-records: 20}
+protocol: {name: cd}
+YAML
+long=(longer.yaml --vary protocol.mu=1..100:x10 --vary protocol.start=zero,local --seeds 4)
+"$TACIT" sweep "${long[@]}" --out long --quiet --threads 2 >/dev/null || complain "the longer sweep"
+killed=0
+for attempt in 1 2 3 4 5 6; do
+    rm -rf cut
+    "$TACIT" sweep "${long[@]}" --out cut --quiet --threads 2 >/dev/null 2>err.txt &
+    pid=$!
+    for _ in $(seq 200); do
+        [ -e cut/runs.csv ] && break
+        sleep 0.01
+    done
+    sleep "0.$((RANDOM % 30 + 100))" # a tenth of a second and a bit
+    for again in 1 2; do # and once more while it goes on
+        kill -9 $pid 2>/dev/null && [ ! -e cut/means.csv ] && killed=$((killed + 1))
+        wait $pid 2>/dev/null
+        [ $again -eq 2 ] && break
+        "$TACIT" sweep --resume cut --quiet --threads 1 >/dev/null 2>err.txt &
+        pid=$!
+        sleep "0.0$((RANDOM % 90 + 10))"
+    done
+    if [ ! -e cut/sweep.yaml ]; then continue; fi # before the plan was there
+    "$TACIT" sweep --resume cut --quiet >/dev/null 2>err.txt || complain "resume $attempt: $(cat err.txt)"
+    same long cut "killed, attempt $attempt"
+done
+[ $killed -ge 1 ] || complain "never killed in the middle: the sweep is too short for this machine"
+
+# ---- Ctrl-C ----
+rm -rf cut
+"$TACIT" sweep "${long[@]}" --out cut --quiet --threads 2 >out.txt 2>err.txt &
+pid=$!
+for _ in $(seq 200); do
+    [ -e cut/runs.csv ] && break
+    sleep 0.01
+done
+sleep 0.1
+# Locked while it goes on.
+if kill -0 $pid 2>/dev/null; then
+    "$TACIT" sweep --resume cut >/dev/null 2>busy.txt && complain "two sweeps in one folder"
+fi
+kill -s INT $pid 2>/dev/null
+wait $pid
+code=$?
+if [ $code -ne 0 ]; then
+    [ $code -eq 130 ] || complain "Ctrl-C: exit $code: $(cat err.txt)"
+    grep -qF 'go on with "tacit sweep --resume cut"' err.txt || complain "Ctrl-C: $(cat err.txt)"
+    [ ! -e cut/means.csv ] || complain "Ctrl-C: means of half a sweep"
+    # With its file and flags again: the same plan goes on, another is refused.
+    expect 6 'is another plan' "$TACIT" sweep longer.yaml --vary protocol.mu=1,2 --resume cut
+    "$TACIT" sweep "${long[@]}" --resume cut --quiet >/dev/null 2>err.txt || complain "resume: $(cat err.txt)"
+    same long cut "Ctrl-C"
+else
+    echo "note: Ctrl-C came too late"
+fi
+sed -i 's/time: "150"/time: "151"/' cut/sweep.yaml
+expect 6 'was edited' "$TACIT" sweep --resume cut
+
+# ---- runs that fail ----
+"$TACIT" sweep small.yaml --vary privacy.epsilon=1,inf --seeds 2 --out poor >out.txt 2>err.txt
+code=$?
+[ $code -eq 1 ] || complain "runs that fail: exit $code"
+grep -q '2 of 4 runs failed' err.txt || complain "runs that fail: $(cat err.txt)"
+grep -qF 'run 1, seed 1: releasing' out.txt || complain "runs that fail: $(cat out.txt)"
+python3 - <<'PY' || complain "runs that fail: the rows"
+import csv
+rows = list(csv.DictReader(open("poor/runs.csv")))
+assert [row["status"] for row in rows] == ["failed", "failed", "ok", "ok"]
+assert "budget" in rows[0]["error"] and rows[0]["test"] == ""
+means = list(csv.DictReader(open("poor/means.csv")))
+assert [(row["n"], row["failed"]) for row in means] == [("0", "2"), ("2", "0")]
+assert means[0]["test_mean"] == ""
+PY
+
+# ---- folders ----
+expect 3 '"poor" exists' "$TACIT" sweep small.yaml --out poor --seeds 1
+"$TACIT" sweep small.yaml --out kept --seeds 2 --keep-runs --quiet >/dev/null || complain "--keep-runs"
+[ -s kept/runs/000002/summary.json ] || complain "no run folder: $(ls -R kept)"
+touch kept/runs/000001/mine.txt
+expect 3 'was not written by a run' "$TACIT" sweep small.yaml --out kept --seeds 1 --force
+rm kept/runs/000001/mine.txt
+touch kept/mine.txt
+expect 3 'was not written by a sweep' "$TACIT" sweep small.yaml --out kept --seeds 1 --force
+rm kept/mine.txt
+"$TACIT" sweep small.yaml --out kept --seeds 1 --force --quiet >/dev/null 2>err.txt || complain "--force: $(cat err.txt)"
+[ ! -e kept/runs ] && [ -s kept/means.csv ] || complain "--force"
+mkdir other
+expect 3 'is not the folder of a sweep' "$TACIT" sweep small.yaml --out other --force
+"$TACIT" sweep small.yaml --seeds 1 >out.txt 2>err.txt || complain "no --out: $(cat err.txt)"
+grep -q 'runs/small-sweep-1/' out.txt || complain "no --out: $(cat out.txt)"
+if [ -w /dev/full ]; then
+    "$TACIT" sweep --resume kept >/dev/full 2>err.txt
+    code=$?
+    [ $code -eq 3 ] || complain "a full disk under stdout: exit $code"
+fi
+
+# ---- help and completion ----
+"$TACIT" help sweep | awk 'length($0) > 80 { exit 1 }' || complain "help sweep: over 80 columns"
+"$TACIT" help sweep | grep -q -- '--vary KEY=VALUES' || complain "help sweep: no --vary"
+"$TACIT" help --man | grep -q 'vary' || complain "the man page has no --vary"
+"$TACIT" help --completion bash >completion.bash
+complete_words() {
+    bash -c 'compopt() { :; }; source ./completion.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+        _tacit; printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
+}
+complete_words tacit sweep --va | grep -qx -- --vary || complain "completion: --vary"
+complete_words tacit sweep --vary protocol.m | grep -qx 'protocol.mu=' || complain "completion: keys of --vary"
+complete_words tacit sweep -s protocol.m | grep -qx 'protocol.mu=' || complain "completion: keys of -s"
+complete_words tacit sweep small.y | grep -qx small.yaml || complain "completion: files"
+exit $failed

@@ -76,6 +76,7 @@ static const cli_example examples[] = {
     {"tacit data examples/csv.yaml --set data.partition=dirichlet --set data.agents=5 --svg p.svg",
      "the same records dealt by Dirichlet(alpha), as a picture"},
     {"tacit data examples/csv.yaml --json | python3 -m json.tool", "for programs"},
+    {"tacit data patients.csv", "what a file is, and a section \"data\" to start from"},
     {"tacit data --known", "public data sets, and where to get them"},
 };
 
@@ -273,6 +274,25 @@ static tacit_status show(const cli_data_facts *facts, const data_flags *flags, t
     return TACIT_OK;
 }
 
+/* Is it a configuration, or a file of records? */
+static bool is_config(const char *path)
+{
+    size_t len = strlen(path);
+    return (len >= 5 && strcmp(path + len - 5, ".yaml") == 0) ||
+           (len >= 4 && strcmp(path + len - 4, ".yml") == 0);
+}
+
+static tacit_status look(const cli_args *args, const data_flags *flags, tacit_error *err)
+{
+    const char *folder = getenv("TACIT_DATA");
+    if (args->repeated_count > 0 || *flags->svg || *flags->csv || flags->json)
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "\"%.200s\" is not called .yaml, so it is taken for a file of records, "
+                          "which needs no flags",
+                          args->words[0]);
+    return cli_data_look(args->words[0], folder ? folder : "", err);
+}
+
 static tacit_status check_words(const cli_args *args, const data_flags *flags, tacit_error *err)
 {
     size_t wanted = flags->known ? 0 : 1;
@@ -298,6 +318,10 @@ static tacit_status run(const cli_args *args, tacit_error *err)
     tacit_status status = check_words(args, flags, err);
     if (status != TACIT_OK || flags->known)
         goto out;
+    if (!is_config(args->words[0])) {
+        status = look(args, flags, err);
+        goto out;
+    }
     status = cli_load_config(&config, args->words[0], args->repeated, args->repeated_count, err);
     if (status == TACIT_OK)
         status = tacit_experiment_init(&experiment, &config, err);
@@ -319,13 +343,15 @@ out:
 
 const cli_verb cli_data = {
     .name = "data",
-    .argument = "EXPERIMENT.yaml",
+    .argument = "EXPERIMENT.yaml|FILE",
     .summary = "describe what each agent of an experiment gets",
     .prose = "Loads the records as \"tacit run\" would and says what came of them: files and the "
              "public sets they are known from, agents, features, records of each split, classes, "
              "norms, what was made from training records without being charged to anybody, and "
              "who has how many records of which class. Nothing is learned and nothing is written "
-             "unless asked for. TACIT_DATA is the default of data.folder.",
+             "unless asked for. Given a file of records instead of an experiment, says what it is "
+             "and prints a section \"data\" to start from. TACIT_DATA is the default of "
+             "data.folder.",
     .flags = &section,
     .repeated = &set_option,
     .examples = examples,

@@ -38,6 +38,10 @@ size_t cli_data_leaks(const cli_data_facts *facts, const char *words[TACIT_LEAKS
 void cli_data_words(const cli_data_facts *facts);
 void cli_data_known(void);
 
+/* ---- data_look.c ---- */
+/* Say what a file of records is, and print a section "data" to start from. */
+tacit_status cli_data_look(const char *path, const char *folder, tacit_error *err);
+
 /* ---- data_out.c: texts that the caller frees; NULL when memory ran out ---- */
 char *cli_data_json(const cli_data_facts *facts);
 char *cli_data_svg(const cli_data_facts *facts);

@@ -73,13 +73,15 @@ static void gap_chart(tacit_writer *out, const tacit_report *report)
 {
     sheet s = {.chart = {.title = "Objective gap",
                          .x_label = TIME_LABEL,
-                         .y_label = "objective, less the lowest",
+                         .y_label = "objective gap",
                          .log_y = true}};
     for (size_t g = 0; g < report->groups; g++)
         add_line(out, &s, report, g, group_name(report, g, "objective gap"),
                  &(tacit_line_spec){.y = TACIT_CURVE_OBJECTIVE, .gap = true}, (uint32_t)g + 1);
+    const char *seeds =
+        has_seeds(report) ? " Of several seeds: geometric mean and its 95 % interval." : "";
     if (report->has_optimum)
-        snprintf(s.note, sizeof s.note, "What the objective is above its optimum.");
+        snprintf(s.note, sizeof s.note, "What the objective is above its optimum.%s", seeds);
     else
         snprintf(s.note, sizeof s.note,
                  "What the objective is above the lowest value seen %s; a line ends where its run "
@@ -87,7 +89,7 @@ static void gap_chart(tacit_writer *out, const tacit_report *report)
                  single(report)
                      ? "in this run"
                      : "among the runs here with the same data, graph, model, seed and mu",
-                 has_seeds(report) ? " Bands: 95 % interval of the mean over seeds." : "");
+                 seeds);
     finish(out, &s);
 }
 
@@ -121,7 +123,8 @@ static void score_chart(tacit_writer *out, const tacit_report *report, bool by_m
             continue;
         least = fmin(least, messages);
         most = fmax(most, messages);
-        add_line(out, &s, report, g, group_name(report, g, "test, mean over agents"),
+        add_line(out, &s, report, g,
+                 group_name(report, g, by_messages ? report->score : "test, mean over agents"),
                  &(tacit_line_spec){.y = TACIT_CURVE_SCORE,
                                     .by_messages = by_messages,
                                     .band = bands ? TACIT_BAND_DEVIATION : TACIT_BAND_NONE},
@@ -245,27 +248,46 @@ static void size_chart(tacit_writer *out, const tacit_report *report)
         free(held[k]);
 }
 
-void tacit_report_charts(tacit_writer *out, const tacit_report *report)
+static void curves(tacit_writer *out, const tacit_report *report)
 {
-    tacit_page_heading(out, "How it went");
-    tacit_page_grid(out);
     gap_chart(out, report);
     score_chart(out, report, false);
     score_chart(out, report, true);
     spread_chart(out, report);
-    tacit_page_grid_end(out);
-    tacit_page_heading(out, "Who gained");
-    tacit_page_grid(out);
+}
+
+static void gains(tacit_writer *out, const tacit_report *report)
+{
     size_chart(out, report);
     tacit_report_histogram(out, report);
-    tacit_page_grid_end(out);
-    tacit_page_heading(out, "What it cost");
-    tacit_page_grid(out);
+}
+
+static void costs(tacit_writer *out, const tacit_report *report)
+{
     traffic_chart(out, report, "Messages", TACIT_CURVE_MESSAGES, "messages sent");
     traffic_chart(out, report, "Bytes", TACIT_CURVE_BYTES, "bytes sent");
-    tacit_page_grid_end(out);
-    tacit_page_heading(out, "Who talked to whom");
-    tacit_page_grid(out);
-    tacit_report_graphs(out, report);
-    tacit_page_grid_end(out);
+}
+
+/* No heading over nothing. */
+static void section(tacit_writer *out, const tacit_report *report, const char *heading,
+                    void (*draw)(tacit_writer *, const tacit_report *))
+{
+    tacit_writer pictures = {0};
+    draw(&pictures, report);
+    out->failed = out->failed || pictures.failed;
+    if (pictures.len > 0) {
+        tacit_page_heading(out, heading);
+        tacit_page_grid(out);
+        tacit_write_bytes(out, pictures.text, pictures.len);
+        tacit_page_grid_end(out);
+    }
+    tacit_writer_clear(&pictures);
+}
+
+void tacit_report_charts(tacit_writer *out, const tacit_report *report)
+{
+    section(out, report, "How it went", curves);
+    section(out, report, "Who gained", gains);
+    section(out, report, "What it cost", costs);
+    section(out, report, "Who talks to whom", tacit_report_graphs);
 }

@@ -109,7 +109,7 @@ void tacit_report_histogram(tacit_writer *out, const tacit_report *report)
             continue;
         count_scores(&b, scores, own, x, y);
         chart.of[chart.series++] = (tacit_series){
-            .name = report->runs == 1 ? "agents" : report->group[g].label,
+            .name = report->runs == 1 ? chart.y_label : report->group[g].label,
             .mark = report->groups <= SIDE_BY_SIDE ? TACIT_MARK_BARS : TACIT_MARK_LINE,
             .count = b.count,
             .x = x,

@@ -2,7 +2,8 @@
 /*
  * Curves of a group. Its runs have the same configuration but for the seed, so their rows
  * stand at the same times; where one lacks a time, the group has no point there. The band of
- * several seeds is the 95 % interval of the mean by Student's t.
+ * several seeds is the 95 % interval of the mean by Student's t. Gaps are averaged as
+ * logarithms, as they are drawn: seeds differ in them by factors.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static point point_of(const tacit_report *report, size_t r, const tacit_moment *
                .low = NAN,
                .high = NAN};
     if (spec->gap)
-        p.y -= report->lowest[r];
+        p.y = p.y > report->lowest[r] ? log10(p.y - report->lowest[r]) : NAN;
     if (spec->band == TACIT_BAND_DEVIATION) {
         p.low = p.y - v[TACIT_CURVE_DEVIATION];
         p.high = p.y + v[TACIT_CURVE_DEVIATION];
@@ -93,6 +94,8 @@ bool tacit_report_line_make(tacit_report_line *line, const tacit_report *report,
         if (!line_up(report, g, first->moments[i].time, cursor))
             continue;
         point p = mean_point(report, g, cursor, spec);
+        if (spec->gap)
+            p = (point){p.x, pow(10, p.y), pow(10, p.low), pow(10, p.high)};
         line->x[line->count] = p.x;
         line->y[line->count] = p.y;
         low[line->count] = p.low;

@@ -171,7 +171,22 @@ static void cell(tacit_writer *out, const char *text, bool number)
     tacit_write_text(out, "</td>");
 }
 
-static void run_row(tacit_writer *out, const tacit_report_run *run)
+/* Guarantees in words, each once: most runs of a comparison have the same. */
+typedef struct footnotes {
+    size_t count;
+    char text[TACIT_REPORT_RUNS][CELL];
+} footnotes;
+
+static size_t footnote(footnotes *notes, const char *text)
+{
+    for (size_t k = 0; k < notes->count; k++)
+        if (strcmp(notes->text[k], text) == 0)
+            return k;
+    snprintf(notes->text[notes->count], CELL, "%s", text);
+    return notes->count++;
+}
+
+static void run_row(tacit_writer *out, const tacit_report_run *run, footnotes *notes)
 {
     char text[CELL];
     tacit_write_text(out, "<tr>");
@@ -189,12 +204,10 @@ static void run_row(tacit_writer *out, const tacit_report_run *run)
     bytes_words(run->bytes, text, sizeof text);
     cell(out, text, true);
     epsilon_words(run, text, sizeof text);
-    tacit_write_text(out, "<td><b>");
+    tacit_write_text(out, "<td class=\"r\">");
     tacit_page_escape(out, text);
-    tacit_write_text(out, "</b> <small>");
     guarantee_words(run, text, sizeof text);
-    tacit_page_escape(out, text);
-    tacit_write_text(out, "</small></td></tr>\n");
+    tacit_write_format(out, " <sup>%c</sup></td></tr>\n", (char)('a' + footnote(notes, text)));
 }
 
 static void head(tacit_writer *out, const char *text, bool number)
@@ -207,6 +220,11 @@ static void head(tacit_writer *out, const char *text, bool number)
 static void run_table(tacit_writer *out, const tacit_report *report)
 {
     char score[80];
+    footnotes *notes = calloc(1, sizeof *notes);
+    if (!notes) {
+        out->failed = true;
+        return;
+    }
     snprintf(score, sizeof score, "test %s", report->score);
     tacit_page_heading(out, "Runs");
     tacit_page_table(out);
@@ -219,11 +237,31 @@ static void run_table(tacit_writer *out, const tacit_report *report)
     head(out, "objective", true);
     head(out, "messages", true);
     head(out, "bytes", true);
-    head(out, "epsilon", false);
+    head(out, "epsilon", true);
     tacit_write_text(out, "</tr>\n");
     for (size_t r = 0; r < report->runs; r++)
-        run_row(out, &report->run[r]);
+        run_row(out, &report->run[r], notes);
     tacit_page_table_end(out);
+    for (size_t k = 0; k < notes->count; k++) {
+        tacit_write_format(out, "<p class=\"note\"><sup>%c</sup> epsilon ", (char)('a' + k));
+        tacit_page_escape(out, notes->text[k]);
+        tacit_write_text(out, "</p>\n");
+    }
+    free(notes);
+}
+
+/* The value of a key in a group; of run.seed all of them. */
+static void group_value(const tacit_report *report, size_t g, const char *key, char *out,
+                        size_t size)
+{
+    const tacit_report_group *group = &report->group[g];
+    const bool seeds = !strcmp(key, "run.seed");
+    size_t len = 0;
+    for (size_t k = 0; k < (seeds ? group->count : 1) && len < size; k++) {
+        int n = snprintf(out + len, size - len, "%s%s", k ? ", " : "",
+                         tacit_report_value(&report->run[group->run[k]], key, "—"));
+        len += n > 0 ? (size_t)n : 0;
+    }
 }
 
 static void difference_table(tacit_writer *out, const tacit_report *report)
@@ -237,14 +275,17 @@ static void difference_table(tacit_writer *out, const tacit_report *report)
     tacit_page_table(out);
     tacit_write_text(out, "<tr>");
     head(out, "key", false);
-    for (size_t r = 0; r < report->runs; r++)
-        head(out, report->run[r].label, false);
+    for (size_t g = 0; g < report->groups; g++)
+        head(out, report->group[g].label, false);
     tacit_write_text(out, "</tr>\n");
     for (size_t k = 0; key; key = tacit_report_difference(report, ++k)) {
         tacit_write_text(out, "<tr>");
         head(out, key, false);
-        for (size_t r = 0; r < report->runs; r++)
-            cell(out, tacit_report_value(&report->run[r], key, "—"), false);
+        for (size_t g = 0; g < report->groups; g++) {
+            char value[CELL];
+            group_value(report, g, key, value, sizeof value);
+            cell(out, value, false);
+        }
         tacit_write_text(out, "</tr>\n");
     }
     tacit_page_table_end(out);
@@ -265,6 +306,19 @@ static void subtitle_of(const tacit_report *report, char *out, size_t size)
                  report->groups == 1 ? "" : "s");
     else
         snprintf(out, size, "%zu runs compared", report->runs);
+}
+
+/* "cd, alone and admm", or "12 runs" where that would be long. */
+static void title_of(const tacit_report *report, char *out, size_t size)
+{
+    size_t len = 0;
+    for (size_t g = 0; g < report->groups && len < size; g++) {
+        const char *between = g == 0 ? "" : g + 1 < report->groups ? ", " : " and ";
+        int n = snprintf(out + len, size - len, "%s%s", between, report->group[g].label);
+        len += n > 0 ? (size_t)n : 0;
+    }
+    if (len > 70)
+        snprintf(out, size, "%zu runs", report->runs);
 }
 
 static void configuration(tacit_writer *out, const tacit_report_run *run)
@@ -291,7 +345,7 @@ char *tacit_report_render(const tacit_report *report)
     tacit_writer out = {0};
     char subtitle[200], title[100];
     subtitle_of(report, subtitle, sizeof subtitle);
-    snprintf(title, sizeof title, "%zu runs", report->runs);
+    title_of(report, title, sizeof title);
     tacit_page_open(&out,
                     report->title       ? report->title
                     : report->runs == 1 ? report->run[0].name

@@ -21,7 +21,7 @@
     ".r{fill:currentColor;fill-opacity:.85}.r2{fill-opacity:.45}"
 
 /* The plot of a chart, in SVG units. */
-enum { TACIT_PLOT_WIDTH = 640, TACIT_PLOT_HEIGHT = 330, TACIT_PLOT_LEFT = 64 };
+enum { TACIT_PLOT_WIDTH = 640, TACIT_PLOT_HEIGHT = 330, TACIT_PLOT_LEFT = 70 };
 enum { TACIT_COLOURS = 7 };
 
 typedef struct tacit_drawing {

@@ -184,7 +184,8 @@ static void say_file(const char *path, const tacit_file_facts *facts)
         printf("# called like a file of %s, but differs from it\n", facts->named->set->name);
 }
 
-static tacit_status say_section(const char *path, const tacit_bytes *bytes, tacit_error *err)
+static tacit_status say_section(const char *path, const tacit_file_facts *facts,
+                                const tacit_bytes *bytes, tacit_error *err)
 {
     const char *text = tacit_bytes_at(bytes), *format = guess_format(text, bytes->len);
     table_look look = {0};
@@ -199,6 +200,8 @@ static tacit_status say_section(const char *path, const tacit_bytes *bytes, taci
     }
     if (status)
         return status;
+    if (facts->sha256[0])
+        say_file(path, facts);
     printf("data:\n  source: %s\n  path: ", format);
     yaml_text(path);
     putchar('\n');
@@ -223,10 +226,8 @@ tacit_status cli_data_look(const char *path, const char *folder, tacit_error *er
         status = tacit_bytes_load(&bytes, path, folder, NULL, err);
     if (!status && bytes.len == 0)
         status = tacit_fail(err, TACIT_EINPUT, "\"%.300s\" is empty", path);
-    if (!status && facts.sha256[0])
-        say_file(path, &facts);
     if (!status)
-        status = say_section(path, &bytes, err);
+        status = say_section(path, &facts, &bytes, err);
     tacit_bytes_clear(&bytes);
     return status;
 }

@@ -71,19 +71,61 @@ static bool is_digit(char c)
 
 /* ---- the grammar ---- */
 
-static const char *read_digits(const char *at, const char *end, decimal *d, bool fraction)
+/* How many of the eight bytes of `word`, from the first in memory, are digits. */
+static unsigned leading_digits(uint64_t word)
+{
+    const uint64_t highs = UINT64_C(0xf0f0f0f0f0f0f0f0), zeros = UINT64_C(0x3030303030303030),
+                   sixes = UINT64_C(0x0606060606060606);
+    /* A digit is 0x30 to 0x39: its high half is 3, and still is when 6 is added. A byte above
+     * 0xf9 carries into the next, but is itself no digit, so the count ends before that. */
+    uint64_t wrong = ((word & highs) ^ zeros) | (((word + sixes) & highs) ^ zeros);
+    return wrong ? (unsigned)__builtin_ctzll(wrong) / 8 : 8;
+}
+
+/* The number that eight digits make, the first in memory the most significant: pairs, then
+ * fours, then eights. */
+static uint64_t eight_digits(uint64_t word)
+{
+    word -= UINT64_C(0x3030303030303030);
+    word = word * 10 + (word >> 8);
+    return (((word & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x000f424000000064)) +
+            ((word >> 16 & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x0000271000000001))) >>
+           32;
+}
+
+/* Up to eight digits at once, with at least one digit left out for the loop below to see that
+ * the run ended. `digits` may count some zeros too many, never a digit too few. */
+static inline const char *read_eight(const char *at, const char *end, decimal *d)
+{
+    static const uint64_t power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    while (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && end - at >= 8) {
+        uint64_t word;
+        memcpy(&word, at, sizeof word);
+        unsigned n = leading_digits(word);
+        if (n == 0 || d->digits + (int)n > QUICK_DIGITS)
+            break;
+        word = n == 8 ? word : word << (64 - 8 * n) | UINT64_C(0x3030303030303030) >> 8 * n;
+        d->mantissa = d->mantissa * power[n] + eight_digits(word);
+        d->digits += d->mantissa > 0 ? (int)n : 0;
+        at += n;
+        if (n < 8)
+            break;
+    }
+    return at;
+}
+
+static inline const char *read_digits(const char *at, const char *end, decimal *d, bool fraction)
 {
     const char *first = at;
-    uint64_t mantissa = d->mantissa;
-    int digits = d->digits;
-    for (; at < end && is_digit(*at) && digits <= QUICK_DIGITS; at++) {
-        mantissa = 10 * mantissa + (uint64_t)(*at - '0'); /* the 20th may wrap: nobody looks */
-        digits += mantissa > 0 || digits > 0;
+    if (fraction || (end - at > 2 && is_digit(at[1]) && is_digit(at[2])))
+        at = read_eight(at, end, d); /* not worth it for a lone digit before the point */
+    for (; at < end && is_digit(*at) && d->digits <= QUICK_DIGITS; at++) {
+        d->mantissa = 10 * d->mantissa + (uint64_t)(*at - '0'); /* the 20th may wrap: no matter */
+        d->digits += d->mantissa > 0 || d->digits > 0;
     }
     bool endless = at - first > 100000; /* zeros: leave them to strtod */
     d->exponent -= fraction && !endless ? (int)(at - first) : 0;
-    d->mantissa = mantissa;
-    d->digits = endless ? QUICK_DIGITS + 1 : digits;
+    d->digits = endless ? QUICK_DIGITS + 1 : d->digits;
     while (at < end && is_digit(*at))
         at++;
     return at;
@@ -103,7 +145,7 @@ static const char *read_exponent(const char *at, const char *end, decimal *d)
 
 /* sign? digits* (. digits*)? (e sign? digits+)?, at least one digit before the exponent. Where
  * it ends, NULL if there is no number. */
-static const char *parse(const char *at, const char *end, decimal *d)
+static inline const char *parse(const char *at, const char *end, decimal *d)
 {
     *d = (decimal){0};
     if (at < end && (*at == '-' || *at == '+'))

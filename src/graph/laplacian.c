@@ -20,15 +20,16 @@
 #include <string.h>
 
 #define QUICK_BASIS 32
-#define QUICK_RESTARTS 40
-#define QUICK_TOLERANCE 1e-9
-#define SLOW_BASIS 16
+#define QUICK_RESTARTS 80
+#define QUICK_TOLERANCE 1e-8
+#define SLOW_BASIS 12
 #define SLOW_RESTARTS 30
-#define SLOW_TOLERANCE 1e-9
+#define SLOW_TOLERANCE 1e-8
 #define TOP_RESTARTS 300
-/* Residual of a vector that is believed, relative to its value: the value is then off by the
- * square of it, over the distance to the next one. */
-#define BELIEVED 1e-6
+/* Residual of a vector that is believed, relative to its value. The value is off by the square
+ * of the residual over the distance to the next value: relatively 1e-8 if that distance is of
+ * the size of the value itself, and usually far less, as the tolerances are tighter than this. */
+#define BELIEVED 1e-4
 
 void tacit_centre(double *x, uint32_t n)
 {
@@ -170,7 +171,7 @@ static double rayleigh(const tacit_laplacian *l, const double *x, double *scratc
     return value;
 }
 
-/* One run; `limit` is the residual that is believed, relative to the value. */
+/* One run, and its vector put to the test. */
 static tacit_status look(const tacit_laplacian *l, const tacit_lanczos *lanczos, double *value,
                          tacit_error *err)
 {
@@ -190,7 +191,7 @@ static tacit_status look(const tacit_laplacian *l, const tacit_lanczos *lanczos,
     return status;
 }
 
-tacit_status tacit_laplacian_smallest(const tacit_laplacian *l, double *value, tacit_error *err)
+static tacit_status look_quickly(const tacit_laplacian *l, double *value, tacit_error *err)
 {
     tacit_laplacian copy = *l; /* operators take no const */
     const tacit_lanczos quick = {.n = l->graph->agents,
@@ -199,19 +200,32 @@ tacit_status tacit_laplacian_smallest(const tacit_laplacian *l, double *value, t
                                  .basis = QUICK_BASIS,
                                  .restarts = QUICK_RESTARTS,
                                  .tolerance = QUICK_TOLERANCE};
-    tacit_status status = look(l, &quick, value, err);
-    if (status != TACIT_NO)
-        return status;
-    tacit_solver solver;
-    if ((status = tacit_solver_init(&solver, l, err)))
-        return status;
+    return look(l, &quick, value, err);
+}
+
+static tacit_status look_slowly(const tacit_laplacian *l, tacit_solver *solver, double *value,
+                                tacit_error *err)
+{
     const tacit_lanczos slow = {.n = l->graph->agents,
                                 .apply = apply_inverse,
-                                .ctx = &solver,
+                                .ctx = solver,
                                 .basis = SLOW_BASIS,
                                 .restarts = SLOW_RESTARTS,
                                 .tolerance = SLOW_TOLERANCE};
-    status = look(l, &slow, value, err);
+    return look(l, &slow, value, err);
+}
+
+tacit_status tacit_laplacian_smallest(const tacit_laplacian *l, double *value, tacit_error *err)
+{
+    tacit_solver solver;
+    tacit_status status = tacit_solver_init(&solver, l, err);
+    if (status)
+        return status;
+    status = TACIT_NO;
+    if (!solver.parent) /* where a tree serves, the inverse is the quick one */
+        status = look_quickly(l, value, err);
+    if (status == TACIT_NO)
+        status = look_slowly(l, &solver, value, err);
     tacit_solver_clear(&solver);
     if (status == TACIT_NO)
         return tacit_fail(err, TACIT_NO,

@@ -18,8 +18,8 @@
 
 #define MODERATE_STRETCH 30
 #define FEW 60
-#define PRECISION 1e-12
-#define MOST_WORK UINT64_C(40000000000)
+#define PRECISION 1e-10
+#define MOST_WORK UINT64_C(60000000000)
 
 /* ---- the tree ---- */
 

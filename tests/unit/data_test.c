@@ -426,10 +426,10 @@ static void test_task_options_are_checked(void **state)
     assert_int_equal(tacit_data_load(&s, &o, TACIT_I64, 1, &err), TACIT_EINPUT);
     o.source = 1;
     assert_int_equal(tacit_data_load(&s, &o, TACIT_F32, 1, &err), TACIT_EINPUT);
-    assert_string_equal(err.text, "data.path is empty; source \"csv\" needs the file to read");
+    assert_string_equal(err.text, "data.path is empty; name the file to read");
     memcpy(o.path, "/", 2);
     assert_int_equal(tacit_data_load(&s, &o, TACIT_F32, 1, &err), TACIT_EINPUT);
-    assert_string_equal(err.text, "\"/\" is a folder; expected a CSV file");
+    assert_string_equal(err.text, "\"/\" is a folder; expected a file");
     memcpy(o.path, "no-such-file.csv", 17);
     assert_int_equal(tacit_data_load(&s, &o, TACIT_F32, 1, &err), TACIT_EINPUT);
     assert_string_equal(err.text, "cannot open \"no-such-file.csv\": No such file or directory");

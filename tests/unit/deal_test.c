@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "data/dataset.h"
+#include "data/describe.h"
 #include "data/shard.h"
 #include "data/standardise.h"
 #include "data/table.h"
@@ -511,6 +512,75 @@ static void test_a_file_holds_the_same_records(void **state)
     tacit_table_clear(&t);
 }
 
+/* ---- what comes of it, in numbers ---- */
+
+static void test_description(void **state)
+{
+    (void)state;
+    tacit_table t = make_table(8, 2, TACIT_F64);
+    for (size_t k = 0; k < 8; k++) {
+        const double x[2] = {3 * (double)(k + 1), 4 * (double)(k + 1)}; /* norm 5 (k + 1) */
+        put(&t, k, x, k < 6 ? -1 : 1);
+    }
+    own(&t, 3); /* 3, 3 and 2 records */
+    tacit_data_options o = plain();
+    tacit_error err = {0};
+    tacit_description d;
+    uint32_t counts[TACIT_DESCRIBED_CLASSES];
+    o.test_fraction = 0.4;
+    tacit_source s = deal(&t, &o, 1);
+    check_ok(tacit_describe(&d, s.data, &err), &err);
+    assert_int_equal(d.agents, 3);
+    assert_int_equal(d.features, 2);
+    assert_int_equal(d.all.rows, 8);
+    assert_int_equal(d.all.least, 2);
+    assert_int_equal(d.all.most, 3);
+    assert_true(d.all.median == 3 && fabs(d.all.mean - 8.0 / 3) < 1e-15);
+    assert_int_equal(d.split[TACIT_TEST].rows, 3);
+    assert_int_equal(d.split[TACIT_TRAIN].rows, 5);
+    assert_int_equal(d.empty, 0);
+    assert_int_equal(d.classes, 2);
+    assert_true(d.class[0] == -1 && d.class[1] == 1);
+    assert_true(d.class_rows[0] == 6 && d.class_rows[1] == 2);
+    assert_true(d.label_least == -1 && d.label_most == 1 && d.label_mean == -0.5);
+    assert_true(fabs(d.norm_most - 40) < 1e-12 && fabs(d.norm_mean - 22.5) < 1e-12);
+    tacit_describe_agent(&d, s.data, 0, counts); /* records 0, 3 and 6 */
+    assert_int_equal(counts[0], 2);
+    assert_int_equal(counts[1], 1);
+    tacit_source_clear(&s);
+    for (size_t k = 0; k < 8; k++) /* all different: numbers, not classes */
+        t.y[k] = (double)k / 7;
+    s = deal(&t, &o, 1);
+    check_ok(tacit_describe(&d, s.data, &err), &err);
+    assert_int_equal(d.classes, 0);
+    tacit_describe_agent(&d, s.data, 2, counts);
+    assert_int_equal(counts[0], 2);
+    tacit_source_clear(&s);
+    tacit_table_clear(&t);
+}
+
+/* 100 different labels are classes, 101 are numbers. */
+static void test_too_many_classes_to_describe(void **state)
+{
+    (void)state;
+    tacit_data_options o = plain();
+    tacit_error err = {0};
+    tacit_description d;
+    for (size_t classes = 100; classes <= 101; classes++) {
+        tacit_table t = make_table(1000, 1, TACIT_F32);
+        for (size_t k = 0; k < 1000; k++) {
+            const double x = 0;
+            put(&t, k, &x, (double)(k % classes));
+        }
+        own(&t, 1);
+        tacit_source s = deal(&t, &o, 1);
+        check_ok(tacit_describe(&d, s.data, &err), &err);
+        assert_int_equal(d.classes, classes == 100 ? 100 : 0);
+        tacit_source_clear(&s);
+        tacit_table_clear(&t);
+    }
+}
+
 static void test_tables_without_records(void **state)
 {
     (void)state;
@@ -539,6 +609,8 @@ int main(void)
         cmocka_unit_test(test_numbers_too_large_to_scale),
         cmocka_unit_test(test_rows_are_bounded_last),
         cmocka_unit_test(test_a_file_holds_the_same_records),
+        cmocka_unit_test(test_description),
+        cmocka_unit_test(test_too_many_classes_to_describe),
         cmocka_unit_test(test_tables_without_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include "tacit/privacy.h"
 #include "tacit/protocol.h"
 #include "tacit/random.h"
+#include "tacit/reproduce.h"
 #include "tacit/runtime.h"
 #include "tacit/vector.h"
 #endif

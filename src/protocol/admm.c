@@ -22,8 +22,7 @@
  *
  * F is quadratic in the copies, which have a closed form given theta_i^i; they are eliminated,
  * and what is left is lowered by `steps` gradient steps of length one over its smoothness. The
- * paper takes its ten steps on all blocks at once; ours gain more each, so the comparison errs
- * in favour of ADMM.
+ * paper says only that it takes ten gradient steps on F.
  *
  * Messages may be late or lost. An update of an edge has a number, `version`, and is made of two
  * words: one that asks and one that answers. An agent that asked repeats the same word, whenever

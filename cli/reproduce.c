@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tacit reproduce: a figure of a paper, run again. Everything is computed before anything is
+ * written, so that an interrupted one leaves nothing behind.
+ */
+#include "tacit/reproduce.h"
+
+#include "terminal.h"
+#include "verbs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct reproduce_flags {
+    int64_t seed, seeds, threads;
+    bool json, quick, quiet;
+    char out[TACIT_TEXT_MAX];
+} reproduce_flags;
+
+#define AT(member) .offset = offsetof(reproduce_flags, member)
+static const tacit_option options[] = {
+    {.key = "out",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .letter = 'o',
+     .value_name = "DIR",
+     .help = "where to write; otherwise the first free runs/NAME-K",
+     AT(out)},
+    {.key = "json",
+     .type = TACIT_OPT_BOOL,
+     .fallback = "false",
+     .letter = 'j',
+     .help = "print summary.json, schema tacit.reproduce/1, instead of words",
+     AT(json)},
+    {.key = "quick",
+     .type = TACIT_OPT_BOOL,
+     .fallback = "false",
+     .help = "a much smaller task, to see that all works; not the figure",
+     AT(quick)},
+    {.key = "seed",
+     .type = TACIT_OPT_INT,
+     .fallback = "1",
+     .min = 0,
+     .max = 9007199254000000.0,
+     .letter = 's',
+     .help = "of the first run; the others follow",
+     AT(seed)},
+    {.key = "seeds",
+     .type = TACIT_OPT_INT,
+     .fallback = "0",
+     .min = 0,
+     .max = 1000,
+     .help = "runs to average over, 0 for as many as the paper took",
+     AT(seeds)},
+    {.key = "threads",
+     .type = TACIT_OPT_INT,
+     .fallback = "0",
+     .min = 0,
+     .max = 256,
+     .letter = 't',
+     .help = "threads to use, 0 for all cores; the result does not depend on it",
+     AT(threads)},
+    {.key = "quiet",
+     .type = TACIT_OPT_BOOL,
+     .fallback = "false",
+     .letter = 'q',
+     .help = "no progress bar",
+     AT(quiet)},
+};
+static const tacit_section section = {
+    .options = options, .count = sizeof options / sizeof *options, .size = sizeof(reproduce_flags)};
+
+/* ---- without a name: what there is ---- */
+
+static tacit_status list(const reproduce_flags *flags, tacit_error *err)
+{
+    if (flags->json || *flags->out)
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "\"--%s\" needs a figure, as in \"tacit reproduce %s\"",
+                          flags->json ? "json" : "out", tacit_reproductions[0]->name);
+    printf("%sFigures that can be run again%s\n", cli_bold(), cli_plain());
+    for (size_t k = 0; tacit_reproductions[k]; k++) {
+        const tacit_reproduction *r = tacit_reproductions[k];
+        char text[400];
+        snprintf(text, sizeof text, "%s (%s)", r->title, r->paper);
+        printf("  %-14s", r->name);
+        cli_wrap(text, 16, 16);
+    }
+    return TACIT_OK;
+}
+
+static tacit_status find(const cli_args *args, const tacit_reproduction **out, tacit_error *err)
+{
+    enum { MOST = 64 };
+    const char *names[MOST];
+    size_t n = 0;
+    if (args->word_count > 1)
+        return tacit_fail(err, TACIT_EUSAGE, "unexpected word \"%.100s\"; one figure at a time",
+                          args->words[1]);
+    if ((*out = tacit_reproduction_find(args->words[0])))
+        return TACIT_OK;
+    for (; tacit_reproductions[n] && n < MOST; n++)
+        names[n] = tacit_reproductions[n]->name;
+    const char *near = tacit_nearest(args->words[0], names, n);
+    if (near)
+        return tacit_fail(err, TACIT_EUSAGE, "no figure \"%.100s\"; did you mean \"%s\"?",
+                          args->words[0], near);
+    return tacit_fail(err, TACIT_EUSAGE,
+                      "no figure \"%.100s\"; \"tacit reproduce\" alone lists them", args->words[0]);
+}
+
+/* ---- words ---- */
+
+static void say_rows(const tacit_reproduced *result)
+{
+    const tacit_reproduced_row *rows;
+    size_t count = tacit_reproduced_rows(result, &rows);
+    printf("  %s%-52s %9s   %s%s\n", cli_faint(), "", "mean", "of the runs", cli_plain());
+    for (size_t k = 0; k < count; k++) {
+        char ours[40], low[40], high[40], paper[40];
+        tacit_reproduced_number(rows[k].ours, ours, sizeof ours);
+        tacit_reproduced_number(rows[k].low, low, sizeof low);
+        tacit_reproduced_number(rows[k].high, high, sizeof high);
+        tacit_reproduced_number(rows[k].paper, paper, sizeof paper);
+        printf("  %-52s %9s", rows[k].what, ours);
+        if (rows[k].low < rows[k].high)
+            printf("   %s to %s", low, high);
+        if (!isnan(rows[k].paper))
+            printf("   paper: %s", paper);
+        putchar('\n');
+    }
+}
+
+static void say_words(const tacit_reproduction *of, const tacit_reproduced *result, bool quick,
+                      const char *folder)
+{
+    printf("%s%s%s: %s\n", cli_bold(), of->name, cli_plain(), of->title);
+    cli_wrap(of->paper, 0, 0);
+    if (quick)
+        cli_wrap("A quick look at a smaller task: these numbers are not the figure's.", 0, 0);
+    putchar('\n');
+    say_rows(result);
+    putchar('\n');
+    const char *const *findings;
+    size_t count = tacit_reproduced_findings(result, &findings);
+    for (size_t k = 0; k < count; k++)
+        cli_wrap(findings[k], 0, 0);
+    printf("\n  %-10s%s/\n  %-10s", "folder", folder, "holds");
+    cli_wrap("reproduce.html (look at it), data.csv, summary.json", 12, 12);
+}
+
+static tacit_status say_json(const tacit_reproduced *result, tacit_error *err)
+{
+    char *text = tacit_reproduced_json(result);
+    if (!text)
+        return tacit_out_of_memory(err);
+    size_t len = strlen(text);
+    fputs(text, stdout);
+    if (len == 0 || text[len - 1] != '\n')
+        putchar('\n');
+    free(text);
+    return TACIT_OK;
+}
+
+/* ---- the verb ---- */
+
+static tacit_status claim(const tacit_reproduction *of, const reproduce_flags *flags, char *path,
+                          size_t size, tacit_error *err)
+{
+    struct stat info;
+    if (*flags->out && lstat(flags->out, &info) == 0)
+        return tacit_fail(err, TACIT_EINPUT, "\"%.300s\" exists; remove it or use another --out",
+                          flags->out);
+    return cli_folder_claim(of->name, flags->out, false, path, size, err);
+}
+
+static tacit_status reproduce(const tacit_reproduction *of, const reproduce_flags *flags,
+                              tacit_reproduced **result, tacit_error *err)
+{
+    cli_progress progress;
+    cli_progress_begin(&progress, of->name, flags->quiet);
+    const tacit_reproduce_request request = {.seed = flags->seed,
+                                             .seeds = (uint32_t)flags->seeds,
+                                             .threads = cli_threads(flags->threads),
+                                             .quick = flags->quick,
+                                             .stop = cli_stop(),
+                                             .progress = cli_progress_step,
+                                             .progress_ctx = &progress};
+    cli_catch_signals();
+    tacit_status status = tacit_reproduce(result, of, &request, err);
+    cli_progress_end(&progress);
+    if (status == TACIT_EINTERRUPTED)
+        return tacit_fail(err, status, "interrupted; nothing was written");
+    return status;
+}
+
+static tacit_status run(const cli_args *args, tacit_error *err)
+{
+    const reproduce_flags *flags = args->flags;
+    const tacit_reproduction *of;
+    tacit_reproduced *result = NULL;
+    char folder[CLI_PATH_MAX];
+    if (args->word_count == 0)
+        return list(flags, err);
+    tacit_status status = find(args, &of, err);
+    if (status == TACIT_OK)
+        status = claim(of, flags, folder, sizeof folder, err);
+    if (status != TACIT_OK)
+        return status;
+    status = reproduce(of, flags, &result, err);
+    if (status == TACIT_OK)
+        status = tacit_reproduced_write(result, folder, err);
+    if (status != TACIT_OK && !*flags->out) { /* only if nothing is in it */
+        rmdir(folder);
+        rmdir("runs");
+    }
+    if (status == TACIT_OK && flags->json)
+        status = say_json(result, err);
+    else if (status == TACIT_OK)
+        say_words(of, result, flags->quick, folder);
+    tacit_reproduced_free(result);
+    return status;
+}
+
+static const cli_example examples[] = {
+    {"tacit reproduce", "which figures there are"},
+    {"tacit reproduce 000-fig1", "run it again; under a minute on two cores"},
+    {"tacit reproduce 000-fig1 --quick --json", "a smaller task, for programs"},
+};
+
+const cli_verb cli_reproduce = {
+    .name = "reproduce",
+    .argument = "FIGURE",
+    .summary = "run a figure of a paper again, and put it beside the paper",
+    .prose = "Runs what a figure of one of the papers shows, over several seeds, and writes "
+             "reproduce.html (a page to look at), data.csv (panel,series,x,y,low,high) and "
+             "summary.json. Where the paper prints numbers they stand beside ours. Without a "
+             "name it lists the figures there are.",
+    .flags = &section,
+    .examples = examples,
+    .example_count = sizeof examples / sizeof *examples,
+    .run = run,
+};

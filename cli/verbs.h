@@ -41,7 +41,8 @@ typedef struct cli_verb {
     tacit_status (*run)(const cli_args *args, tacit_error *err);
 } cli_verb;
 
-extern const cli_verb cli_demo, cli_run, cli_sweep, cli_data, cli_report, cli_reproduce, cli_help;
+extern const cli_verb cli_demo, cli_run, cli_sweep, cli_data, cli_graph, cli_report, cli_reproduce,
+    cli_help;
 extern const cli_verb *const cli_verbs[]; /* NULL-terminated, in the order help shows */
 const cli_verb *cli_verb_find(const char *name);
 /* "; did you mean ...?" or "". */

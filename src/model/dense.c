@@ -3,19 +3,19 @@
 
 #include <math.h>
 
+#include "math/kernels.h"
+
 bool tacit_dense_solve(size_t n, double *a, double *b)
 {
+    const tacit_real_kernels *f64 = tacit_kernels_for(TACIT_F64);
     for (size_t j = 0; j < n; j++) {
-        double *row = a + j * n;
+        double *row = a + j * n, sum;
         for (size_t i = 0; i < j; i++) { /* row j of the factor, left to right */
-            double sum = row[i];
-            for (size_t k = 0; k < i; k++)
-                sum -= row[k] * a[i * n + k];
-            row[i] = sum / a[i * n + i];
+            f64->dots(1, i, a + i * n, row, &sum);
+            row[i] = (row[i] - sum) / a[i * n + i];
         }
-        double pivot = row[j];
-        for (size_t k = 0; k < j; k++)
-            pivot -= row[k] * row[k];
+        f64->dots(1, j, row, row, &sum);
+        double pivot = row[j] - sum;
         if (!(pivot > 0))
             return false;
         row[j] = sqrt(pivot);

@@ -11,31 +11,36 @@
 #include <string.h>
 
 #include "base/scratch.h"
+#include "math/kernels.h"
 #include "model/dense.h"
 #include "model/linear.h"
 #include "privacy/release.h"
 
 #define MAX_FEATURES 5000 /* a Hessian of 200 MB; beyond, an exact solver is the wrong tool */
 #define NEWTON_STEPS 100
+#define CHUNK 64 /* rows that are added to the Hessian together */
 
 typedef struct newton {
     size_t p;
-    double *theta, *gradient, *hessian, *row, *trial;
+    double *theta, *gradient, *hessian, *step, *trial;
+    double *rows; /* CHUNK rows as doubles */
+    double y[CHUNK];
     double *memory;
     size_t doubles;
 } newton;
 
 static tacit_status newton_init(newton *w, size_t p, tacit_error *err)
 {
-    *w = (newton){.p = p, .doubles = 4 * p + p * p};
+    *w = (newton){.p = p, .doubles = (4 + CHUNK) * p + p * p};
     w->memory = calloc(w->doubles, sizeof(double));
     if (!w->memory)
         return tacit_out_of_memory(err);
     w->theta = w->memory;
     w->gradient = w->theta + p;
-    w->row = w->gradient + p;
-    w->trial = w->row + p;
-    w->hessian = w->trial + p;
+    w->step = w->gradient + p;
+    w->trial = w->step + p;
+    w->rows = w->trial + p;
+    w->hessian = w->rows + CHUNK * p;
     return TACIT_OK;
 }
 
@@ -46,7 +51,27 @@ static void newton_clear(newton *w)
     free(w->memory);
 }
 
-/* Gradient and Hessian (lower triangle) of L_i at w->theta. */
+/* Add rows of doubles, `rows` of them, to the gradient and the Hessian. Whole rows of the Hessian
+ * are touched, not only its lower triangle: twice the work, but all of it in wide registers. */
+static void add_rows(newton *w, const tacit_model *model, size_t rows, double scale)
+{
+    const tacit_real_kernels *f64 = tacit_kernels_for(TACIT_F64);
+    size_t p = w->p;
+    double z[CHUNK], curve[CHUNK], coef[CHUNK];
+    f64->dots(rows, p, w->rows, w->theta, z);
+    for (size_t r = 0; r < rows; r++) {
+        coef[r] = scale * tacit_loss_slope(model->loss, z[r], w->y[r]);
+        curve[r] = scale * tacit_loss_curve(model->loss, z[r], w->y[r]);
+    }
+    f64->accumulate(rows, p, w->rows, coef, w->gradient);
+    for (size_t k = 0; k < p; k++) {
+        for (size_t r = 0; r < rows; r++)
+            coef[r] = curve[r] * w->rows[r * p + k];
+        f64->accumulate(rows, p, w->rows, coef, w->hessian + k * p);
+    }
+}
+
+/* Gradient and Hessian of L_i at w->theta. */
 static void derivatives(newton *w, const tacit_model *model, const tacit_shard *shard)
 {
     size_t p = w->p, m = tacit_shard_rows(shard);
@@ -58,19 +83,12 @@ static void derivatives(newton *w, const tacit_model *model, const tacit_shard *
     }
     tacit_batch batch;
     for (size_t cursor = 0; tacit_shard_next(shard, &cursor, &batch);)
-        for (size_t r = 0; r < batch.rows; r++) {
-            double y, z = 0;
-            tacit_row_doubles(&batch, tacit_shard_scalar(shard), p, r, w->row, &y);
-            for (size_t k = 0; k < p; k++)
-                z += w->row[k] * w->theta[k];
-            double slope = scale * tacit_loss_slope(model->loss, z, y);
-            double curve = scale * tacit_loss_curve(model->loss, z, y);
-            for (size_t k = 0; k < p; k++) {
-                w->gradient[k] += slope * w->row[k];
-                double c = curve * w->row[k];
-                for (size_t j = 0; j <= k; j++)
-                    w->hessian[k * p + j] += c * w->row[j];
-            }
+        for (size_t from = 0; from < batch.rows; from += CHUNK) {
+            size_t rows = batch.rows - from < CHUNK ? batch.rows - from : CHUNK;
+            for (size_t r = 0; r < rows; r++)
+                tacit_row_doubles(&batch, tacit_shard_scalar(shard), p, from + r, w->rows + r * p,
+                                  &w->y[r]);
+            add_rows(w, model, rows, scale);
         }
 }
 
@@ -80,7 +98,7 @@ static bool newton_step(newton *w, const tacit_model *model, const tacit_shard *
 {
     size_t p = w->p;
     derivatives(w, model, shard);
-    double *step = w->row;
+    double *step = w->step;
     memcpy(step, w->gradient, p * sizeof(double));
     *broken = !tacit_dense_solve(p, w->hessian, step);
     if (*broken)

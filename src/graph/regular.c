@@ -5,8 +5,9 @@
  * k-regular: every agent has k stubs; a random order of all stubs pairs them up (the pairing
  * model of Bollobas). About (k^2 - 1)/4 pairs, however many agents there are, are loops or
  * repetitions; each of those, u-v, is switched with a random good edge x-y to u-x and v-y, which
- * keeps all degrees, until both new edges are edges of a simple graph. The law is close to
- * uniform for k^2 small against n, not exactly uniform. Above k = (n - 1)/2 the complement is
+ * keeps all degrees, until both new edges are edges of a simple graph. With many agents that
+ * changes next to nothing of a uniform law; with few it does, so there each edge is switched a
+ * few times more, a walk whose stationary law is uniform. Above k = (n - 1)/2 the complement is
  * drawn instead. Streams: (seed, 0, TACIT_FOR_GRAPH, attempt).
  *
  * Watts-Strogatz (Nature 393, 1998): ring edges i, i + d in order of d, then i, decided about by
@@ -22,6 +23,8 @@
 #include "base/pages.h"
 
 #define ATTEMPTS 1000
+#define MIXED_EDGES 200000
+#define MIXING_ROUNDS 10
 
 /* ---- k-regular ---- */
 
@@ -68,11 +71,11 @@ static void tell_apart(pairing *p)
     }
 }
 
-/* Make the first bad edge good, if a random switch can. */
-static bool switch_one(pairing *p, tacit_stream *s)
+/* Switch edge e, u-v, with a random good one, x-y: to u-x and v-y, if both are new. */
+static bool switch_edge(pairing *p, size_t e, tacit_stream *s)
 {
     size_t pick = (size_t)tacit_stream_below(s, 2 * (uint64_t)p->good);
-    size_t x = pick, y = pick ^ 1, u = 2 * p->good, v = u + 1; /* places of stubs */
+    size_t x = pick, y = pick ^ 1, u = 2 * e, v = u + 1; /* places of stubs */
     uint32_t *stub = p->stub;
     tacit_pair_set *known = &p->known;
     if (!tacit_pair_set_add(known, stub[u], stub[x]))
@@ -82,11 +85,32 @@ static bool switch_one(pairing *p, tacit_stream *s)
         return false;
     }
     tacit_pair_set_remove(known, stub[x], stub[y]);
+    if (e < p->good)
+        tacit_pair_set_remove(known, stub[u], stub[v]);
     uint32_t other = stub[v];
     stub[v] = stub[x];
     stub[x] = other;
-    p->good++;
     return true;
+}
+
+/* True: the graph is simple. */
+static bool repair(pairing *p, tacit_stream *s)
+{
+    /* Mostly one or two tries a bad edge; small dense graphs may be stuck and start again. */
+    uint64_t patience = 1000 + 100 * (uint64_t)(p->edges - p->good);
+    while (p->good > 0 && p->good < p->edges && patience-- > 0)
+        p->good += switch_edge(p, p->good, s);
+    return p->good == p->edges;
+}
+
+static void mix(pairing *p, tacit_stream *s)
+{
+    if (p->edges > MIXED_EDGES)
+        return;
+    for (size_t round = 0; round < MIXING_ROUNDS; round++) {
+        for (size_t e = 0; e < p->edges; e++)
+            (void)switch_edge(p, e, s);
+    }
 }
 
 static bool try_pairing(pairing *p, uint32_t agents, uint32_t k, const tacit_random *random,
@@ -96,12 +120,11 @@ static bool try_pairing(pairing *p, uint32_t agents, uint32_t k, const tacit_ran
     tacit_stream_open(&s, random, 0, TACIT_FOR_GRAPH, attempt << 8);
     shuffle(p, agents, k, &s);
     tell_apart(p);
-    /* Mostly one or two tries a bad edge; small dense graphs may be stuck and start again. */
-    uint64_t patience = 1000 + 100 * (uint64_t)(p->edges - p->good);
-    while (p->good > 0 && p->good < p->edges && patience-- > 0)
-        (void)switch_one(p, &s);
+    bool simple = repair(p, &s);
+    if (simple)
+        mix(p, &s);
     tacit_stream_clear(&s);
-    return p->good == p->edges;
+    return simple;
 }
 
 static void each_paired(const void *ctx, tacit_emit *emit, void *to)

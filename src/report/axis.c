@@ -85,7 +85,7 @@ static void round_log(tacit_axis *a, int wanted)
             double value = lead * pow(10, k);
             bool labelled =
                 lead == 1 ? fmod(k - first, stride) == 0 : narrow && (lead == 2 || lead == 5);
-            if (inside(a, value))
+            if (inside(a, value) && (labelled || stride < 5))
                 add_tick(a, value, !labelled);
         }
 }

@@ -141,6 +141,28 @@ static void test_every_record_is_somewhere_once(void **state)
     tacit_table_clear(&t);
 }
 
+/* Which records of a seed are for test is part of every published result: keep it. */
+static void test_the_split_of_a_seed_is_pinned(void **state)
+{
+    (void)state;
+    const double expected[2][4] = {{0, 4, 6, 14}, {15, 19, 3, 13}};
+    tacit_table t = random_table(20, 2, TACIT_F64, 1);
+    own(&t, 2);
+    tacit_data_options o = plain();
+    o.test_fraction = 0.2;
+    o.validation_fraction = 0.2;
+    tacit_source s = deal(&t, &o, 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        for (size_t r = 0; r < 4; r++) {
+            double x[2];
+            get(&s, i, r < 2 ? TACIT_TEST : TACIT_VALIDATION, r % 2, x);
+            assert_true(x[0] == expected[i][r]);
+        }
+    }
+    tacit_source_clear(&s);
+    tacit_table_clear(&t);
+}
+
 static void test_names_are_kept_where_the_table_has_them(void **state)
 {
     (void)state;
@@ -597,6 +619,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_record_is_somewhere_once),
+        cmocka_unit_test(test_the_split_of_a_seed_is_pinned),
         cmocka_unit_test(test_names_are_kept_where_the_table_has_them),
         cmocka_unit_test(test_one_record_stays_to_train_on),
         cmocka_unit_test(test_agents_without_records),

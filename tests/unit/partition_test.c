@@ -101,6 +101,32 @@ static void test_the_seed_decides(void **state)
     free(again);
 }
 
+/* Who gets what under a seed is part of every published result: keep it. */
+static void test_the_partition_of_a_seed_is_pinned(void **state)
+{
+    (void)state;
+    const uint32_t expected[][12] = {
+        [TACIT_PARTITION_IID] = {1, 0, 2, 0, 0, 2, 1, 2, 1, 1, 2, 0},
+        [TACIT_PARTITION_SHARDS] = {0, 2, 1, 2, 2, 1, 0, 0, 1, 2, 0, 1},
+        [TACIT_PARTITION_CLASSES] = {2, 0, 2, 0, 1, 2, 1, 1, 1, 0, 2, 0},
+    };
+    labels *l = make_labels(12, 3);
+    for (int p = TACIT_PARTITION_IID; p <= TACIT_PARTITION_CLASSES; p++) {
+        tacit_data_options o = options_for(p, 3);
+        if (p == TACIT_PARTITION_DIRICHLET || p == TACIT_PARTITION_QUANTITY)
+            continue; /* their shares are pinned below */
+        deal(l, &o, 1);
+        assert_memory_equal(l->owner, expected[p], sizeof expected[p]);
+    }
+    free(l);
+    double share[3];
+    tacit_random random;
+    tacit_random_init(&random, 1);
+    tacit_draw_dirichlet(share, 3, 0.5, &random, 7);
+    assert_float_equal(share[0], 0.027880714531214115, 1e-12);
+    assert_float_equal(share[1], 0.62278377026839671, 1e-12);
+}
+
 /* Rows left out stay left out and count for nothing. */
 static void test_rows_left_out(void **state)
 {
@@ -492,6 +518,10 @@ static void test_rounding_adds_up(void **state)
         }
         assert_int_equal(given, total);
     }
+    /* Far too much: what is there goes to the first, and no more. */
+    const double much[] = {0.5, 0.5, 0.5};
+    check_ok(tacit_round_shares(counts, much, 3, 10, &start, &err), &err);
+    assert_true(counts[0] == 5 && counts[1] == 5 && counts[2] == 0);
     /* Largest remainders first: 7 x (0.5, 0.3, 0.2) = 3.5, 2.1, 1.4. */
     const double three[] = {0.5, 0.3, 0.2};
     start = 0;
@@ -514,6 +544,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_record_goes_to_one_agent),
         cmocka_unit_test(test_the_seed_decides),
+        cmocka_unit_test(test_the_partition_of_a_seed_is_pinned),
         cmocka_unit_test(test_rows_left_out),
         cmocka_unit_test(test_own),
         cmocka_unit_test(test_iid_gives_equal_shares),

@@ -42,6 +42,18 @@ simulator: quiet protocols answer@src/runtime/sim/world.c@s/w->handling == TACIT
 simulator: children share a stream@src/runtime/sim/world.c@s/if (channel != 0) {/if (channel == 99) {/@conformance/conformance_sim_test
 simulator: late replies delivered@src/runtime/sim/deliver.c@s/wanted = take_request(s, event->to, event->id)/take_request(s, event->to, event->id)/@conformance/conformance_sim_test
 simulator: messages reach who is away@src/runtime/sim/world.c@s/!sim_online(s, to)/s->agents == 0/@unit/sim_test
+admm: one half where one quarter belongs@src/protocol/admm.c@s/return 0.5 \* weight;/return weight;/@unit/admm_test
+admm: wrong sign of the dual@src/protocol/admm.c@s/u + 0.5 \* (mine - other)/u - 0.5 * (mine - other)/@unit/admm_test
+admm: Z forgotten@src/protocol/admm.c@s/tacit_public_set(edge->z\[side\], 0, k, 0.5 \* (mine + other));//@unit/admm_test
+admm: one end does not update@src/protocol/admm.c@s/    update(edge, edge->asked, word);/    edge->version++;/@unit/admm_test
+admm: own and copy not crossed@src/protocol/admm.c@s/side == ADMM_OWN ? ADMM_COPY : ADMM_OWN/side/@unit/admm_test
+admm: an answer is not repeated@src/protocol/admm.c@s/if (edge->answered \&\& version + 1 == edge->version)/if (version > UINT32_MAX)/@unit/admm_test
+admm: both ends served at once@src/protocol/admm.c@s/if (version != edge->version || first)/if (version != edge->version)/@unit/admm_test
+admm: another word when asking again@src/protocol/admm.c@s/    if (!edge->asked) {/    if (true) {/@unit/admm_test
+admm: regulariser dropped@src/protocol/admm.c@s/pull + weight \* 2 \* lambda/pull/@unit/admm_test
+optimum: each edge counted once@src/experiment/optimum.c@s/0.25 \* g->weight/0.5 * g->weight/@unit/optimum_test
+optimum: regulariser without curvature@src/model/curvature.c@s/out\[k\] += scale \* 2 \* lambda \* v\[k\];/out[k] += 0 * v[k];/@unit/optimum_test
+reproduce: two vectors counted as one@src/reproduce/fig_000_1.c@s/r->contestant == ADMM ? 2 : 1) \* later/r->contestant == ADMM ? 1 : 1) * later/@unit/reproduce_test
 EOF
 )
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/threads.h"
@@ -24,7 +25,8 @@ static bool stopped(const figure_work *work)
 tacit_status figure_done(const figure_worker *worker, double amount)
 {
     figure_work *work = worker->work;
-    uint64_t done = work->millions += (uint64_t)(1e6 * amount);
+    uint64_t more = (uint64_t)(1e6 * amount);
+    uint64_t done = atomic_fetch_add(&work->millions, more) + more;
     if (worker->number == 0 && work->request->progress)
         work->request->progress(work->request->progress_ctx, 1e-6 * (double)done, work->total);
     return stopped(work) ? TACIT_EINTERRUPTED : TACIT_OK;

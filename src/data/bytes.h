@@ -41,7 +41,8 @@ typedef enum tacit_pack {
 /* By the first bytes: gzip, xz or none. */
 tacit_pack tacit_pack_of(const char *bytes, size_t len);
 /* Grows with what comes out: what a header claims is not believed. A packed file that grows
- * past TACIT_DATASET_MAX_BYTES, or to more than 1 GiB and a thousand times its size, is refused. */
+ * past TACIT_DATASET_MAX_BYTES, or to more than 256 MiB and a thousand times its size, is refused.
+ */
 tacit_status tacit_unpack(tacit_bytes *out, tacit_pack pack, const char *name, const char *bytes,
                           size_t len, const tacit_data_options *options, tacit_error *err);
 /* The first bytes of a zlib stream: how many came out, at most `most`; 0 if it is damaged. */

@@ -65,7 +65,7 @@ static tacit_status bad_word(const reader *r, const char *at, const char *expect
 
 /* ---- before: rows and width ---- */
 
-/* The index before the last colon of a line that has one, 0 if there is none. */
+/* The index before the last colon of a line that has one, -1 if there is none. */
 static double last_index(const char *from, const char *to)
 {
     const char *colon;
@@ -80,14 +80,14 @@ static double last_index(const char *from, const char *to)
             return index;
         to = colon; /* "qid:" or the like */
     }
-    return 0;
+    return -1;
 }
 
 /* The pass over the numbers says what is wrong with a line; here it is only measured. */
 static void measure(reader *r, double *widest)
 {
     uint64_t line = 1;
-    *widest = 0;
+    *widest = -1;
     for (const char *at = r->at; at < r->end; line++) {
         const char *stop = memchr(at, '\n', (size_t)(r->end - at)), *to = stop ? stop : r->end;
         const char *comment = memchr(at, '#', (size_t)(to - at));
@@ -110,10 +110,10 @@ static tacit_status claim(reader *r, const tacit_data_options *options, size_t l
     if (r->rows == 0)
         return tacit_fail(err, TACIT_EINPUT, "%s: no records; expected lines such as \"1 3:0.5\"",
                           r->name);
-    if (widest == 0)
+    if (widest < 0)
         return tacit_fail(err, TACIT_EINPUT, "%s: no index:value pair anywhere; is it libsvm text?",
                           r->name);
-    r->features = widest <= MAX_INDEX ? (size_t)widest : SIZE_MAX;
+    r->features = widest < 1 ? 1 : widest <= MAX_INDEX ? (size_t)widest : SIZE_MAX;
     if (!tacit_mul_size(r->rows, r->features, &bytes) ||
         !tacit_mul_size(bytes, tacit_scalar_size(scalar), &bytes) ||
         (bytes > SMALL && bytes / MOST_TIMES > len))

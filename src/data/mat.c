@@ -6,6 +6,9 @@
  * Whether records are rows or columns of a matrix the file does not say. The number of labels
  * does: if every matrix has as many rows as there are labels, and all have the same number of
  * columns, records are rows; otherwise they must be columns in the same sense.
+ *
+ * One matrix of records beside a matrix of labels: everybody was asked about the same records
+ * (the rows), and the labels have a column, or else a row, an agent.
  */
 #include "data/mat.h"
 
@@ -16,13 +19,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SMALL ((size_t)64 << 20)
+#define MOST_TIMES 1024
+
 typedef struct reader {
     const tacit_data_options *options;
     const char *name;
     tacit_mat_array x, y;
     bool has_y;
     size_t rows, features;
-    bool in_columns; /* a record is a column */
+    bool in_columns;     /* a record is a column */
+    size_t people;       /* who share the records; 0: nobody does */
+    bool people_in_rows; /* of the labels */
     double *labels;
 } reader;
 
@@ -64,11 +72,34 @@ static size_t speaks_against(const reader *r, bool in_columns)
     return r->x.count;
 }
 
+/* A matrix of labels for one matrix of records. */
+static tacit_status share(reader *r, tacit_error *err)
+{
+    const tacit_grid *x = &r->x.cell[0], *y = &r->y.cell[0];
+    r->people_in_rows = y->rows != x->rows;
+    r->people = r->people_in_rows ? y->rows : y->width;
+    if (y->rows == x->rows || y->width == x->rows)
+        return TACIT_OK;
+    return tacit_fail(
+        err, TACIT_EINPUT,
+        "%.300s: \"%.100s\" has %zu rows and \"%.100s\" is %zu x %zu; one side of the "
+        "labels must be as long as there are records",
+        r->name, r->options->x_name, x->rows, r->options->y_name, y->rows, y->width);
+}
+
 static tacit_status orient(reader *r, tacit_error *err)
 {
     if (!r->has_y)
         return TACIT_OK; /* rows */
-    if (r->x.count != r->y.count || r->x.is_cell != r->y.is_cell)
+    if (!r->x.is_cell && !r->y.is_cell && r->y.cell[0].rows > 1 && r->y.cell[0].width > 1)
+        return share(r, err);
+    if (r->x.is_cell != r->y.is_cell)
+        return tacit_fail(
+            err, TACIT_EINPUT,
+            "%.300s: one of \"%.100s\" and \"%.100s\" is a cell array and the other a "
+            "matrix; both must be the same",
+            r->name, r->options->x_name, r->options->y_name);
+    if (r->x.count != r->y.count)
         return tacit_fail(err, TACIT_EINPUT,
                           "%.300s: \"%.100s\" has %zu cells and \"%.100s\" %zu; there must be as "
                           "many",
@@ -102,11 +133,27 @@ static tacit_status count(reader *r, tacit_error *err)
         if (!tacit_add_size(r->rows, rows, &r->rows))
             return tacit_out_of_memory(err);
     }
+    r->labels = calloc(r->rows + 1, sizeof *r->labels);
+    if (!r->labels || (r->people > 0 && !tacit_mul_size(r->rows, r->people, &r->rows)))
+        return tacit_out_of_memory(err);
     if (r->rows == 0 || r->rows >= UINT32_MAX)
         return tacit_fail(err, TACIT_EINPUT, "%.300s: \"%.100s\" has %zu records; expected some",
                           r->name, r->options->x_name, r->rows);
-    r->labels = calloc(r->rows, sizeof *r->labels);
-    return r->labels ? TACIT_OK : tacit_out_of_memory(err);
+    return TACIT_OK;
+}
+
+/* Shared records are copied: a small file must not ask for a large table that way. */
+static tacit_status check_copies(const reader *r, size_t len, tacit_scalar scalar, tacit_error *err)
+{
+    size_t bytes;
+    if (r->people > 0 && (!tacit_mul_size(r->rows, r->features, &bytes) ||
+                          !tacit_mul_size(bytes, tacit_scalar_size(scalar), &bytes) ||
+                          (bytes > SMALL && bytes / MOST_TIMES > len)))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "%.300s: %zu agents with the same %zu records of %zu features are too "
+                          "many for a file of %zu bytes",
+                          r->name, r->people, r->rows / r->people, r->features, len);
+    return TACIT_OK;
 }
 
 /* Columns become rows: the same numbers, read in the other order. */
@@ -132,28 +179,51 @@ static tacit_status put_cell(const reader *r, tacit_table *out, size_t k, size_t
                           r->x.is_cell ? name : r->name, err);
 }
 
+/* Agents are called by the number of their cell. */
+static tacit_status own_rows(tacit_table *out, size_t first, size_t rows, size_t number,
+                             tacit_error *err)
+{
+    char text[24];
+    uint32_t owner;
+    bool added;
+    int len = snprintf(text, sizeof text, "%zu", number + 1);
+    tacit_status status = tacit_names_intern(&out->owners, text, (size_t)len, &owner, &added, err);
+    for (size_t row = 0; row < rows && !status; row++)
+        out->owner[first + row] = owner;
+    return status;
+}
+
+static tacit_status fill_shared(const reader *r, tacit_table *out, tacit_error *err)
+{
+    const tacit_grid *x = &r->x.cell[0], *y = &r->y.cell[0];
+    tacit_status status = TACIT_OK;
+    for (size_t k = 0; k < r->people && !status; k++) {
+        for (size_t row = 0; row < x->rows; row++)
+            r->labels[row] =
+                r->people_in_rows ? tacit_grid_at(y, k, row) : tacit_grid_at(y, row, k);
+        status = tacit_grid_put(x, out, k * x->rows, r->labels, r->options, r->name, err);
+        if (!status)
+            status = own_rows(out, k * x->rows, x->rows, k, err);
+    }
+    return status;
+}
+
 static tacit_status fill(const reader *r, tacit_table *out, tacit_error *err)
 {
     size_t first = 0;
-    for (size_t k = 0; k < r->x.count; k++) {
+    tacit_status status = TACIT_OK;
+    if (r->people > 0)
+        return fill_shared(r, out, err);
+    for (size_t k = 0; k < r->x.count && !status; k++) {
         size_t rows = numbers_of(&r->x.cell[k]) ? records_of(r, k, r->in_columns) : 0;
         if (rows == 0)
             continue;
-        tacit_status status = put_cell(r, out, k, first, err);
-        if (!status && r->x.is_cell) { /* agents are called by the number of their cell */
-            char text[24];
-            uint32_t number;
-            bool added;
-            int len = snprintf(text, sizeof text, "%zu", k + 1);
-            status = tacit_names_intern(&out->owners, text, (size_t)len, &number, &added, err);
-            for (size_t row = 0; row < rows; row++)
-                out->owner[first + row] = number;
-        }
-        if (status)
-            return status;
+        status = put_cell(r, out, k, first, err);
+        if (!status && r->x.is_cell)
+            status = own_rows(out, first, rows, k, err);
         first += rows;
     }
-    return TACIT_OK;
+    return status;
 }
 
 tacit_status tacit_read_mat(tacit_table *out, const tacit_data_options *options, const char *name,
@@ -166,8 +236,9 @@ tacit_status tacit_read_mat(tacit_table *out, const tacit_data_options *options,
         (r.has_y &&
          (status = tacit_mat_find(&r.y, options->y_name, name, bytes, len, options, err))) ||
         (status = orient(&r, err)) || (status = count(&r, err)) ||
+        (status = check_copies(&r, len, scalar, err)) ||
         (status = tacit_table_create(out, r.rows, r.features, scalar, options, err)) ||
-        (r.x.is_cell && (status = tacit_table_own(out, err))))
+        ((r.x.is_cell || r.people > 0) && (status = tacit_table_own(out, err))))
         goto out;
     status = fill(&r, out, err);
 out:

@@ -3,7 +3,7 @@
  * gzip (several members behind each other too), xz and zlib, from memory to memory.
  *
  * Sizes in headers are not looked at: room doubles as bytes come out. Two bounds keep a small
- * hostile file from filling the machine: TACIT_DATASET_MAX_BYTES, and past 1 GiB no more than a
+ * hostile file from filling the machine: TACIT_DATASET_MAX_BYTES, and past 256 MiB no more than a
  * thousand times the size of the file.
  */
 #include "data/bytes.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#define LARGE ((size_t)1 << 30)
+#define LARGE ((size_t)256 << 20)
 #define MOST_TIMES 1000
 #define XZ_MEMORY (UINT64_C(256) << 20) /* of the decoder; "xz -9" needs 65 MiB */
 #define PIECE ((size_t)1 << 20)         /* room to ask for at least */

@@ -102,7 +102,7 @@ static tacit_status find(const cli_args *args, const tacit_reproduction **out, t
                           args->words[1]);
     if ((*out = tacit_reproduction_find(args->words[0])))
         return TACIT_OK;
-    for (; tacit_reproductions[n] && n < MOST; n++)
+    for (; n < MOST && tacit_reproductions[n]; n++)
         names[n] = tacit_reproductions[n]->name;
     const char *near = tacit_nearest(args->words[0], names, n);
     if (near)

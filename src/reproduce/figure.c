@@ -38,12 +38,13 @@ void figure_set(tacit_reproduced *f, const char *key, const char *fmt, ...)
     if (!grown)
         return;
     f->settings = grown;
+    figure_setting *setting = &f->settings[f->setting_count++];
     va_list args;
     va_start(args, fmt);
-    char *value = format(f, fmt, args), *name = strdup(key);
+    setting->value = format(f, fmt, args);
     va_end(args);
-    f->settings[f->setting_count++] = (figure_setting){name, value};
-    if (!name)
+    setting->key = strdup(key);
+    if (!setting->key)
         f->failed = true;
 }
 
@@ -62,23 +63,24 @@ void figure_add_series(tacit_reproduced *f, size_t panel, const char *name, size
 {
     figure_series *grown =
         one_more(f, f->series, f->series_count, &f->series_capacity, sizeof *grown);
-    double *numbers = calloc(count ? 4 * count : 1, sizeof *numbers);
-    char *copy = strdup(name);
-    if (grown)
-        f->series = grown;
-    if (!grown || !numbers || !copy) {
-        free(numbers);
-        free(copy);
+    if (!grown)
+        return;
+    f->series = grown;
+    figure_series *s = &f->series[f->series_count++];
+    *s = (figure_series){.panel = panel, .name = strdup(name)};
+    s->x = calloc(count ? 4 * count : 1, sizeof *s->x);
+    if (!s->x || !s->name) {
         f->failed = true;
         return;
     }
-    figure_series s = {
-        panel, copy, count, numbers, numbers + count, numbers + 2 * count, numbers + 3 * count};
-    memcpy(s.x, x, count * sizeof *x);
-    memcpy(s.y, y, count * sizeof *y);
-    memcpy(s.low, low ? low : y, count * sizeof *y);
-    memcpy(s.high, high ? high : y, count * sizeof *y);
-    f->series[f->series_count++] = s;
+    s->count = count;
+    s->y = s->x + count;
+    s->low = s->y + count;
+    s->high = s->low + count;
+    memcpy(s->x, x, count * sizeof *x);
+    memcpy(s->y, y, count * sizeof *y);
+    memcpy(s->low, low ? low : y, count * sizeof *y);
+    memcpy(s->high, high ? high : y, count * sizeof *y);
 }
 
 void figure_add_row(tacit_reproduced *f, double ours, double low, double high, double paper,

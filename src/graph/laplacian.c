@@ -75,27 +75,13 @@ void tacit_laplacian_apply(const tacit_laplacian *l, const double *x, double *y)
 
 /* ---- small graphs ---- */
 
-static bool one_eigenvalue(double *matrix, lapack_int n, lapack_int which, double *value)
-{
-    double *all = calloc((size_t)n, sizeof *all), unused;
-    lapack_int found = 0, support[2];
-    lapack_int info = -1;
-    if (all)
-        info = LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'N', 'I', 'L', n, matrix, n, 0, 0, which, which, 0,
-                              &found, all, &unused, 1, support);
-    if (info == 0 && found == 1)
-        *value = all[0];
-    free(all);
-    return info == 0 && found == 1;
-}
-
-/* L / scale + lift / n */
-static void fill_dense(const tacit_laplacian *l, double lift, double *matrix)
+/* L / scale + 2 / n */
+static void fill_dense(const tacit_laplacian *l, double *matrix)
 {
     const tacit_graph *g = l->graph;
     size_t n = g->agents;
     for (size_t k = 0; k < n * n; k++)
-        matrix[k] = lift / (double)n;
+        matrix[k] = 2 / (double)n;
     for (uint32_t i = 0; i < n; i++) {
         for (uint64_t e = g->row[i]; e < g->row[i + 1]; e++) {
             double weight = tacit_laplacian_weight(l, e);
@@ -110,22 +96,23 @@ tacit_status tacit_laplacian_dense(const tacit_laplacian *l, double *smallest, d
 {
     size_t n = l->graph->agents;
     double *matrix = calloc(n * n, sizeof *matrix); /* n is small */
-    bool done = true;
-    if (!matrix)
-        return tacit_out_of_memory(err);
-    if (smallest) {
-        fill_dense(l, 2, matrix);
-        done = one_eigenvalue(matrix, (lapack_int)n, 1, smallest);
-        *smallest *= l->scale;
+    double *value = calloc(n, sizeof *value), unused;
+    lapack_int found = 0, support[2];
+    tacit_status status = matrix && value ? TACIT_OK : tacit_out_of_memory(err);
+    if (!status) {
+        /* All of them: asked for one, dsyevr bisects, and gives up on multiple eigenvalues. */
+        fill_dense(l, matrix);
+        if (LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'N', 'A', 'L', (lapack_int)n, matrix, (lapack_int)n, 0,
+                           0, 0, 0, 0, &found, value, &unused, 1, support) != 0)
+            status = tacit_fail(err, TACIT_NO, "LAPACK did not find the eigenvalues of the graph");
     }
-    if (largest && done) {
-        fill_dense(l, 0, matrix);
-        done = one_eigenvalue(matrix, (lapack_int)n, (lapack_int)n, largest);
-        *largest *= l->scale;
+    if (!status) {
+        *smallest = value[0] * l->scale;
+        *largest = value[n - 2] * l->scale; /* the last one is the constant vector's */
     }
     free(matrix);
-    return done ? TACIT_OK
-                : tacit_fail(err, TACIT_NO, "LAPACK did not find the eigenvalues of the graph");
+    free(value);
+    return status;
 }
 
 /* ---- large graphs ---- */

@@ -40,24 +40,26 @@ tacit_status tacit_graph_fiedler(const tacit_graph *graph, bool weighted, double
     if (!connected || graph->agents < 2)
         return TACIT_OK;
     tacit_laplacian_init(&l, graph, weighted ? graph->weight : NULL);
-    if (graph->agents <= TACIT_DENSE_AGENTS)
-        return tacit_laplacian_dense(&l, value, NULL, err);
-    return tacit_laplacian_smallest(&l, value, err);
+    if (graph->agents > TACIT_DENSE_AGENTS)
+        return tacit_laplacian_smallest(&l, value, err);
+    double largest;
+    return tacit_laplacian_dense(&l, value, &largest, err);
 }
 
-/* mu_n, or a bound for it that does not change min(mu_2, 2 - mu_n). */
-static tacit_status find_top(const tacit_laplacian *l, const double *self, double mu_2,
-                             double *mu_n, tacit_error *err)
+/* mu_2, and mu_n or a bound for it that does not change min(mu_2, 2 - mu_n). */
+static tacit_status find_ends(const tacit_laplacian *l, const double *self, double *mu_2,
+                              double *mu_n, tacit_error *err)
 {
+    if (l->graph->agents <= TACIT_DENSE_AGENTS)
+        return tacit_laplacian_dense(l, mu_2, mu_n, err);
+    tacit_status status = tacit_laplacian_smallest(l, mu_2, err);
+    if (status)
+        return status;
     double largest = 0;
     for (uint32_t i = 0; i < l->graph->agents; i++)
         largest = fmax(largest, 1 - self[i]);
     *mu_n = 2 * largest;
-    if (2 - *mu_n >= mu_2)
-        return TACIT_OK;
-    if (l->graph->agents <= TACIT_DENSE_AGENTS)
-        return tacit_laplacian_dense(l, NULL, mu_n, err);
-    return tacit_laplacian_largest(l, mu_n, err);
+    return 2 - *mu_n >= *mu_2 ? TACIT_OK : tacit_laplacian_largest(l, mu_n, err);
 }
 
 static tacit_status find_gap(const tacit_graph *graph, tacit_mixing_kind kind, double *weight,
@@ -69,11 +71,7 @@ static tacit_status find_gap(const tacit_graph *graph, tacit_mixing_kind kind, d
     if (status)
         return status;
     tacit_laplacian_init(&l, graph, weight);
-    status = graph->agents <= TACIT_DENSE_AGENTS ? tacit_laplacian_dense(&l, &mu_2, NULL, err)
-                                                 : tacit_laplacian_smallest(&l, &mu_2, err);
-    if (!status)
-        status = find_top(&l, self, mu_2, &mu_n, err);
-    if (!status)
+    if (!(status = find_ends(&l, self, &mu_2, &mu_n, err)))
         *gap = fmin(mu_2, 2 - mu_n);
     return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as an edge list: an error with words, or a sound, symmetric graph. */
+/* Any bytes as an edge list, the number of agents given or not: an error with words, or a sound,
+ * symmetric graph. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,11 +13,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 static void check(const tacit_graph *g)
 {
-    uint32_t component[AGENTS];
-    uint32_t components = tacit_graph_components(g, component);
-    if (components == 0 || components > AGENTS)
+    uint32_t *component = calloc(g->agents, sizeof *component);
+    if (!component)
         abort();
-    for (uint32_t i = 0; i < AGENTS; i++) {
+    uint32_t components = tacit_graph_components(g, component);
+    if (components == 0 || components > g->agents)
+        abort();
+    for (uint32_t i = 0; i < g->agents; i++) {
         if (!isfinite(g->degree[i]))
             abort();
         for (uint64_t e = g->row[i]; e < g->row[i + 1]; e++) {
@@ -26,18 +29,24 @@ static void check(const tacit_graph *g)
                 abort();
         }
     }
+    free(component);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+static void try_agents(uint32_t agents, const char *text, size_t len)
 {
     tacit_graph g;
     tacit_error err = {0};
-    tacit_status status =
-        tacit_graph_read_edges(&g, AGENTS, "fuzz.txt", (const char *)bytes, len, &err);
+    tacit_status status = tacit_graph_read_edges(&g, agents, "fuzz.txt", text, len, &err);
     if (status ? g.row != NULL || err.text[0] == '\0' : g.row == NULL)
         abort();
     if (!status)
         check(&g);
     tacit_graph_clear(&g);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    try_agents(AGENTS, (const char *)bytes, len);
+    try_agents(0, (const char *)bytes, len);
     return 0;
 }

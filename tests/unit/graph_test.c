@@ -14,6 +14,13 @@
 #include "tacit/graph.h"
 #include "tacit/random.h"
 
+/* In doubles: cmocka's assert_float_equal rounds to float first. */
+static void check_near(double value, double expected, double tolerance)
+{
+    if (!(fabs(value - expected) <= tolerance))
+        fail_msg("%.17g is not within %g of %.17g", value, tolerance, expected);
+}
+
 /* The invariants that graph.c promises. */
 static void assert_sound(const tacit_graph *g)
 {
@@ -32,7 +39,7 @@ static void assert_sound(const tacit_graph *g)
             assert_int_equal(g->row[i] + g->mirror[back], e);
             degree += g->weight[e];
         }
-        assert_float_equal(g->degree[i], degree, 1e-12 * (1 + degree));
+        check_near(g->degree[i], degree, 1e-12 * (1 + degree));
     }
 }
 
@@ -125,7 +132,7 @@ static void test_similarity(void **state)
                 continue;
             kept += expected >= cutoff;
             left += expected < cutoff;
-            assert_float_equal(weight(&g, i, j), expected < cutoff ? 0 : expected, 1e-12);
+            check_near(weight(&g, i, j), expected < cutoff ? 0 : expected, 1e-12);
         }
     }
     assert_true(kept > 500 && left > 500);
@@ -135,7 +142,7 @@ static void test_similarity(void **state)
     const tacit_targets one = {.dimension = 2, .dense = same};
     assert_int_equal(tacit_graph_similarity(&g, 4, &one, gamma, 0, NULL), TACIT_OK);
     for (uint32_t i = 0; i < 4; i++)
-        assert_float_equal(g.degree[i], 3, 1e-12);
+        check_near(g.degree[i], 3, 1e-12);
     tacit_graph_clear(&g);
 }
 
@@ -303,8 +310,26 @@ static void test_edge_list_errors(void **state)
         assert_string_equal(err.text, cases[k].message);
         assert_null(g.row);
     }
+}
+
+static void test_edge_list_tells_how_many(void **state)
+{
+    (void)state;
     tacit_graph g;
-    assert_int_equal(read_text(&g, 0, "", 0, NULL), TACIT_EINPUT);
+    tacit_error err = {0};
+    const char text[] = "0 1\n7 2 0.5\n";
+    assert_int_equal(read_text(&g, 0, text, strlen(text), &err), TACIT_OK);
+    assert_int_equal(g.agents, 8);
+    assert_int_equal(g.entries, 4);
+    tacit_graph_clear(&g);
+    assert_int_equal(read_text(&g, 0, "# none\n", 7, &err), TACIT_EINPUT);
+    assert_string_equal(err.text, "g.txt: no edges; say how many agents there are, or add some");
+    /* A slip of the pen must not become a graph of billions. */
+    const char slip[] = "0 4000000000\n";
+    assert_int_equal(read_text(&g, 0, slip, strlen(slip), &err), TACIT_EINPUT);
+    assert_string_equal(err.text, "g.txt: agent \"4000000000\" in a list of 1 edges; say how many "
+                                  "agents there are if this is no slip");
+    assert_null(g.row);
 }
 
 int main(void)
@@ -319,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_components),
         cmocka_unit_test(test_edge_list),
         cmocka_unit_test(test_edge_list_errors),
+        cmocka_unit_test(test_edge_list_tells_how_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,11 +81,11 @@ static bool fits(const reader *r, double value)
 static tacit_status read_number(const reader *r, const tacit_csv_field *field, uint32_t column,
                                 double *out, tacit_error *err)
 {
+    bool hint =
+        field->len > 0 && is_missing(r, field) && r->plan.column[column].role == TACIT_CSV_NUMBER;
     if (!tacit_csv_number(field->text, field->len, out))
         return bad_cell(r, field, column,
-                        field->len > 0 && is_missing(r, field)
-                            ? "a finite number (or set data.missing-rule)"
-                            : "a finite number",
+                        hint ? "a finite number (or set data.missing-rule)" : "a finite number",
                         err);
     if (!fits(r, *out))
         return bad_cell(r, field, column, "a number that fits in f32 (or set model.scalar to f64)",
@@ -210,10 +210,12 @@ static tacit_status read_record(reader *r, tacit_error *err)
             continue;
         }
         tacit_status status = tacit_csv_next(&r->scan, &field, err);
-        if (status || (status = read_cell(r, &field, column, err)))
+        if (status)
             return status;
         if (field.last && column + 1 < columns)
             return wrong_width(r, line, column + 1, false, err);
+        if ((status = read_cell(r, &field, column, err)))
+            return status;
     }
     return field.last ? TACIT_OK : wrong_width(r, line, columns, true, err);
 }

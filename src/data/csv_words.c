@@ -91,14 +91,16 @@ tacit_status tacit_csv_declare(tacit_csv_plan *plan, const char *name, const cha
         piece words = {inside, (size_t)(stop - inside)};
         inside = columns.text;
         stop = columns.text + columns.len;
+        bool more;
         do {
+            more = memchr(inside, ',', (size_t)(stop - inside)) != NULL;
             piece column = next_piece(&inside, stop, ',');
             if (column.len == 0)
                 return bad_declaration(part, err);
             tacit_status status = declare_column(plan, name, column, words, err);
             if (status)
                 return status;
-        } while (inside < stop);
+        } while (more);
     }
     return TACIT_OK;
 }

@@ -8,12 +8,14 @@
 #include <cmocka.h>
 
 #include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/csv_scan.h"
 #include "data/shard.h"
+#include "data/table.h"
 
 static tacit_data_options plain(void)
 {
@@ -477,6 +479,251 @@ static void test_load_reads_a_file(void **state)
     tacit_source_clear(&s);
 }
 
+/* ---- options of the table ---- */
+
+static tacit_status read_table(tacit_table *t, const tacit_data_options *o, const char *text,
+                               tacit_error *err)
+{
+    size_t len = strlen(text);
+    char *copy = malloc(len ? len : 1);
+    assert_non_null(copy);
+    memcpy(copy, text, len);
+    *err = (tacit_error){0};
+    tacit_status status = tacit_read_csv(t, o, "p.csv", copy, len, TACIT_F64, err);
+    free(copy);
+    return status;
+}
+
+static tacit_table good_table(const tacit_data_options *o, const char *text)
+{
+    tacit_table t;
+    tacit_error err;
+    if (read_table(&t, o, text, &err))
+        fail_msg("%s", err.text);
+    return t;
+}
+
+static void bad_table(const tacit_data_options *o, const char *text, const char *message)
+{
+    tacit_table t;
+    tacit_error err;
+    assert_int_equal(read_table(&t, o, text, &err), TACIT_EINPUT);
+    assert_string_equal(err.text, message);
+    assert_null(t.x.bytes);
+    assert_null(t.y);
+}
+
+#define SET(field, text) snprintf(o.field, sizeof o.field, "%s", text)
+
+static void test_separators(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "ward,sick,a,b\nn,1,2,-3\ns,2,1e-3,4\n",
+        "ward\tsick\ta\tb\nn\t1\t2\t-3\ns\t2\t1e-3\t4\n",
+        "ward;sick;a;b\nn;1;2;-3\ns;2;1e-3;4\n",
+        "  ward sick\ta   b  \n \t \nn 1 2 -3\n\n   s   2\t\t1e-3 4  \r\n  ",
+    };
+    const double x[] = {2, -3, 1e-3, 4};
+    for (int k = 0; k < 4; k++) {
+        tacit_data_options o = plain();
+        o.separator = k;
+        tacit_table t = good_table(&o, texts[k]);
+        assert_int_equal(t.rows, 2);
+        assert_int_equal(t.features, 2);
+        assert_memory_equal(t.x.bytes, x, sizeof x);
+        assert_true(t.y[0] == 1 && t.y[1] == 2);
+        assert_string_equal(tacit_names_get(&t.owners, t.owner[1]), "s");
+        assert_string_equal(tacit_names_get(&t.columns, 1), "b");
+        tacit_table_clear(&t);
+    }
+    tacit_data_options o = plain();
+    o.separator = 1; /* an empty cell between tabs is a cell */
+    bad_table(&o, "ward\tsick\ta\nn\t1\t\n",
+              "p.csv:2: column \"a\" is empty; expected a finite number");
+    o.separator = 2;
+    bad_table(&o, "ward;sick;a\nn;1;\"2\"3\n",
+              "p.csv:2: text after a closing quote; expected a semicolon or the end of the line");
+    o.separator = 3;
+    bad_table(&o, "ward sick a b\nn 1 2 \n", "p.csv:2: 3 values; the header has 4 columns");
+    bad_table(&o, "ward sick a b\nn 1 2", "p.csv:2: 3 values; the header has 4 columns");
+    bad_table(&o, "ward sick a b\nn 1 2 3 4 \n",
+              "p.csv:2: more than 4 values; the header has 4 columns");
+}
+
+static void test_no_header(void **state)
+{
+    (void)state;
+    tacit_data_options o = plain();
+    o.header = false;
+    SET(agent_column, "4");
+    SET(label_column, "1");
+    SET(ignore, "2");
+    tacit_table t = good_table(&o, "1,x,5,n\n-1,,6,s\n");
+    assert_int_equal(t.rows, 2);
+    assert_int_equal(t.features, 1);
+    assert_true(((const double *)t.x.bytes)[1] == 6);
+    assert_string_equal(tacit_names_get(&t.columns, 0), "3");
+    tacit_table_clear(&t);
+    bad_table(&o, "1,x,5,n\n-1,6,s\n", "p.csv:2: 3 values; the first line has 4 columns");
+    bad_table(&o, "\n", "p.csv: empty; expected records");
+    SET(label_column, "7");
+    bad_table(&o, "1,x,5,n\n", "p.csv:1: no column \"7\" for data.label-column");
+}
+
+static void test_who_owns_is_optional(void **state)
+{
+    (void)state;
+    tacit_data_options o = plain();
+    o.partition = TACIT_PARTITION_IID;
+    SET(agent_column, "agent"); /* the default: nobody asked for it */
+    tacit_table t = good_table(&o, "sick,a\n1,2\n");
+    assert_null(t.owner);
+    assert_int_equal(t.features, 1);
+    tacit_table_clear(&t);
+    t = good_table(&o, "sick,a,agent\n1,2,n\n"); /* but it is no feature */
+    assert_int_equal(t.features, 1);
+    assert_non_null(t.owner);
+    tacit_table_clear(&t);
+    SET(agent_column, "ward");
+    bad_table(&o, "sick,a\n1,2\n", "p.csv:1: no column \"ward\" for data.agent-column");
+    o.partition = TACIT_PARTITION_OWN;
+    SET(agents_path, "elsewhere");
+    SET(labels_path, "elsewhere");
+    t = good_table(&o, "ward,sick,a\nn,yes,2\n"); /* both are left out */
+    assert_null(t.owner);
+    assert_int_equal(t.features, 1);
+    tacit_table_clear(&t);
+    t = good_table(&o, "a\n2\n");
+    assert_int_equal(t.features, 1);
+    tacit_table_clear(&t);
+}
+
+static void test_categories(void **state)
+{
+    (void)state;
+    tacit_data_options o = plain();
+    SET(categories, " colour = red|green | blue ; front,back=flat|round;");
+    static const char text[] = "ward,colour,sick,a,front,back\n"
+                               "n,green,1,7,flat,round\ns,blue,2,8,round,round\n";
+    const double x[] = {0, 1, 0, 7, 1, 0, 0, 1, 0, 0, 1, 8, 0, 1, 0, 1};
+    tacit_table t = good_table(&o, text);
+    assert_int_equal(t.features, 8);
+    assert_memory_equal(t.x.bytes, x, sizeof x);
+    assert_string_equal(tacit_names_get(&t.columns, 1), "colour=green");
+    assert_string_equal(tacit_names_get(&t.columns, 3), "a");
+    assert_string_equal(tacit_names_get(&t.columns, 7), "back=round");
+    tacit_table_clear(&t);
+
+    SET(categories, "colour=red|green");
+    bad_table(&o, "ward,colour,sick\nn,green,1\ns,blue,2\n",
+              "p.csv:3: column \"colour\" is \"blue\"; expected one of red, green");
+    bad_table(&o, "ward,colour,sick\nn,?,1\n",
+              "p.csv:2: column \"colour\" is \"?\"; expected one of red, green (or set "
+              "data.missing-rule)");
+    bad_table(&o, "ward,color,sick\nn,green,1\n",
+              "p.csv:1: no column \"colour\" for data.categories; did you mean \"color\"?");
+    bad_table(&o, "ward,colour,sick,colour=red\nn,green,1,5\n",
+              "two features would be called \"colour=red\"; rename a column");
+    static const char *const wrong[] = {"colour", "colour=", "colour=red||blue", "=red",
+                                        "colour,=red"};
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        tacit_error err;
+        SET(categories, wrong[k]);
+        assert_int_equal(read_table(&t, &o, "ward,colour,sick\nn,green,1\n", &err), TACIT_EINPUT);
+        assert_non_null(strstr(err.text, "expected columns and their words, as in"));
+    }
+    SET(categories, "colour=red|red");
+    bad_table(&o, "ward,colour,sick\nn,green,1\n", "data.categories has \"red\" twice in one list");
+    SET(categories, "colour=red;colour=green");
+    bad_table(&o, "ward,colour,sick\nn,green,1\n",
+              "data.categories has column \"colour\", which is there twice");
+    SET(categories, "sick=red");
+    bad_table(&o, "ward,colour,sick\nn,green,1\n",
+              "data.categories has column \"sick\", which is the label or the agent");
+}
+
+static void test_ignore(void **state)
+{
+    (void)state;
+    tacit_data_options o = plain();
+    SET(ignore, " id , note");
+    tacit_table t = good_table(&o, "id,ward,sick,note,a\n1x,n,1,\"so, so\",4\n");
+    assert_int_equal(t.features, 1);
+    assert_true(((const double *)t.x.bytes)[0] == 4);
+    tacit_table_clear(&t);
+    bad_table(&o, "id,ward,sick,notes,a\n1,n,1,2,4\n",
+              "p.csv:1: no column \"note\" for data.ignore; did you mean \"notes\"?");
+    SET(ignore, "sick");
+    bad_table(&o, "ward,sick,a\nn,1,4\n", "data.ignore has column \"sick\", which is the label");
+    SET(ignore, "ward");
+    bad_table(&o, "ward,sick,a\nn,1,4\n",
+              "data.ignore has column \"ward\", which says whose record it is");
+}
+
+static void test_missing_values(void **state)
+{
+    (void)state;
+    tacit_data_options o = plain();
+    static const char text[] = "ward,sick,a,colour\nn,1,?,red\nn,2,,?\ns,1,5,\n";
+    SET(categories, "colour=red|green");
+    bad_table(&o, text,
+              "p.csv:2: column \"a\" is \"?\"; expected a finite number (or set "
+              "data.missing-rule)");
+    for (int rule = TACIT_MISSING_DROP; rule <= TACIT_MISSING_MEAN; rule++) {
+        o.missing_rule = rule;
+        tacit_table t = good_table(&o, text);
+        const double *x = t.x.bytes;
+        assert_true(t.missing);
+        assert_true(isnan(x[0]) && x[1] == 1 && x[2] == 0);
+        assert_true(isnan(x[3]) && isnan(x[4]) && isnan(x[5]));
+        assert_true(x[6] == 5 && isnan(x[7]) && isnan(x[8]));
+        tacit_table_clear(&t);
+        /* Labels and owners are never missing. */
+        bad_table(&o, "ward,sick,a,colour\nn,?,1,red\n",
+                  "p.csv:2: column \"sick\" is \"?\"; expected a finite number");
+        bad_table(&o, "ward,sick,a,colour\n?,1,1,red\n",
+                  "p.csv:2: column \"ward\" is \"?\"; expected an agent's name, at most 255 bytes "
+                  "of UTF-8 without control characters");
+        SET(positive, "1");
+        bad_table(&o, "ward,sick,a,colour\nn,?,1,red\n",
+                  "p.csv:2: column \"sick\" is \"?\"; expected a label");
+        SET(positive, "");
+    }
+    SET(missing, "NA");
+    tacit_table t = good_table(&o, "ward,sick,a,colour\nn,1,NA,red\n");
+    assert_true(isnan(((const double *)t.x.bytes)[0]));
+    tacit_table_clear(&t);
+    bad_table(&o, "ward,sick,a,colour\nn,1,?,red\n",
+              "p.csv:2: column \"a\" is \"?\"; expected a finite number");
+    SET(missing, "?"); /* a word may be declared that looks missing */
+    SET(categories, "colour=red|?");
+    t = good_table(&o, "ward,sick,a,colour\nn,1,1,?\n");
+    assert_true(((const double *)t.x.bytes)[2] == 1 && !t.missing);
+    tacit_table_clear(&t);
+}
+
+static void test_other_formats_are_named(void **state)
+{
+    (void)state;
+    tacit_data_options o = plain();
+    expect(&o, "\0\0\x08\x03\0\0\0\x01", 8,
+           "p.csv: looks like an IDX file, not CSV; set data.source to \"idx\"");
+    expect(&o, "\x93NUMPY\x01\0", 8,
+           "p.csv: looks like an NPY file, not CSV; set data.source to \"npy\"");
+    expect(&o, "PK\x03\x04...", 7,
+           "p.csv: looks like a zip archive, not CSV; unpack it and name the file inside");
+    expect(&o, "\x1f\x8b\x08\0", 4,
+           "p.csv: looks like a gzip file inside another, not CSV; unpack it by hand");
+    expect(&o, "-1 3:0.5 7:1\n", 13,
+           "p.csv:1: no column \"ward\" for data.agent-column; the file looks like libsvm: set "
+           "data.source");
+    char mat[200] = {0};
+    memcpy(mat + 124, "\x00\x01IM", 4);
+    expect(&o, mat, sizeof mat,
+           "p.csv: looks like a MAT file, not CSV; set data.source to \"mat\"");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -491,6 +738,13 @@ int main(void)
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_many_agents),
         cmocka_unit_test(test_load_reads_a_file),
+        cmocka_unit_test(test_separators),
+        cmocka_unit_test(test_no_header),
+        cmocka_unit_test(test_who_owns_is_optional),
+        cmocka_unit_test(test_categories),
+        cmocka_unit_test(test_ignore),
+        cmocka_unit_test(test_missing_values),
+        cmocka_unit_test(test_other_formats_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

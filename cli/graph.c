@@ -371,7 +371,7 @@ static tacit_status run(const cli_args *args, tacit_error *err)
 
 const cli_verb cli_graph = {
     .name = "graph",
-    .argument = "EXPERIMENT.yaml",
+    .argument = "[EXPERIMENT.yaml]",
     .summary = "make, measure and draw who talks to whom",
     .prose = "Makes a graph from its flags, or takes that of an experiment, and tells its figures: "
              "neighbours, components, the Fiedler value (second eigenvalue of the Laplacian; "

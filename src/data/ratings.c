@@ -23,17 +23,14 @@
 #include "data/ratings.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "data/als.h"
+#include "data/bytes.h"
 #include "data/dataset.h"
 #include "data/split.h"
 #include "data/table.h"
-
-#define MAX_LIST_BYTES ((size_t)1 << 32) /* of data.agents-path */
 
 enum { PROFILE_RATINGS, PROFILE_CENTRED };
 
@@ -91,15 +88,15 @@ static tacit_status check(const tacit_data_options *o, tacit_error *err)
 /* The users there are, if the configuration says where they are listed. */
 static tacit_status read_known(making *m, tacit_error *err)
 {
-    const char *path = m->options->agents_path;
-    char *text = NULL;
-    size_t len = 0;
-    if (!path[0])
+    const tacit_data_options *o = m->options;
+    tacit_bytes text = {0};
+    if (!o->agents_path[0])
         return TACIT_OK;
-    tacit_status status = tacit_file_read(&text, &len, path, MAX_LIST_BYTES, err);
+    tacit_status status = tacit_bytes_load(&text, o->agents_path, o->folder, NULL, err);
     if (!status)
-        status = tacit_ratings_known(&m->known, path, text, len, err);
-    free(text);
+        status =
+            tacit_ratings_known(&m->known, o->agents_path, tacit_bytes_at(&text), text.len, err);
+    tacit_bytes_clear(&text);
     return status;
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/bytes.h"
 #include "data/csv_scan.h"
 #include "data/dataset.h"
 
@@ -120,10 +121,13 @@ static tacit_status wrong_count(const lines *l, size_t n, tacit_error *err)
 {
     if (l->fields)
         return tacit_fail(err, TACIT_EINPUT,
-                          "%.200s:%" PRIu64 ": %zu%s fields, but %zu in the lines before; is the "
+                          "%.200s:%" PRIu64 ": %zu field%s, but %zu in the lines before; is the "
                           "file cut?",
                           l->name, l->number, n > FIELDS_MAX ? (size_t)FIELDS_MAX : n,
-                          n > FIELDS_MAX ? " or more" : "", l->fields);
+                          n == 1           ? ""
+                          : n > FIELDS_MAX ? "s or more"
+                                           : "s",
+                          l->fields);
     return tacit_fail(err, TACIT_EINPUT,
                       "%.200s:%" PRIu64 ": expected \"user item rating\" or \"user item rating "
                       "time\", with tabs, \"::\", commas or blanks between",
@@ -383,7 +387,8 @@ tacit_status tacit_ratings_read(tacit_ratings *out, const tacit_names *known, co
     lines l = lines_of(name, bytes, len);
     tacit_status status;
     *out = (tacit_ratings){0};
-    if ((status = closed ? copy_names(&out->users, known, err) : TACIT_OK) ||
+    if ((status = tacit_refuse_binary(name, "a file of ratings", bytes, len, err)) ||
+        (status = closed ? copy_names(&out->users, known, err) : TACIT_OK) ||
         (status = claim(out, bytes, len, err)) || (status = read_all(out, closed, &l, err)) ||
         (status = sort_ratings(out, closed, name, err)))
         tacit_ratings_clear(out);

@@ -128,7 +128,7 @@ static void test_what_is_refused_and_in_which_words(void **state)
         {"1 2 3 4 5\n", "r.data:1: expected"},
         {"1\t2\t3\t4\n1\t3\t3\t4\n2\t2\t5", "r.data:3: 3 fields, but 4"}, /* cut in the time */
         {"1\t2\t3\t4\n1\t3\n", "r.data:2: 2 fields"},
-        {"1 2 3\n1 3 3 9 9 9\n", "r.data:2: 4 or more fields"},
+        {"1 2 3\n1 3 3 9 9 9\n", "r.data:2: 4 fields or more, but 3"},
         {"1\t2\t3\n1\t3\t\n", "r.data:2: 2 fields"}, /* cut before the rating */
         {"1,2,3\n1,3,\n", "r.data:2: rating \"\""},
         {"1 2 good\n", "r.data:1: rating \"good\""}, /* a number: no header */

@@ -41,6 +41,17 @@ static tacit_status check_models(const tacit_session *s, tacit_error *err)
     return TACIT_OK;
 }
 
+/* NaN is "nothing to measure"; what is infinite was measured and is no figure. */
+static tacit_status check_figures(const tacit_snapshot *end, tacit_error *err)
+{
+    if (isinf(end->train_loss) || isinf(end->objective) || isinf(end->test) ||
+        isinf(end->validation))
+        return tacit_fail(err, TACIT_NO,
+                          "a loss or a score is not finite; scale the records or choose another "
+                          "loss");
+    return TACIT_OK;
+}
+
 static char *guarantee(const tacit_session *s)
 {
     const tacit_privacy_options *privacy = &s->experiment->privacy;
@@ -85,6 +96,8 @@ static tacit_status collect(tacit_session *s, tacit_sweep_result *out, tacit_err
     tacit_status status = check_models(s, err);
     if (!status)
         status = tacit_session_measure(s, &end, err);
+    if (!status)
+        status = check_figures(&end, err);
     if (!status)
         status = components(&s->graph, &out->value[TACIT_SWEEP_COMPONENTS], err);
     if (!status && !(out->guarantee = guarantee(s)))

@@ -15,5 +15,6 @@
 #include "tacit/random.h"
 #include "tacit/reproduce.h"
 #include "tacit/runtime.h"
+#include "tacit/sweep.h"
 #include "tacit/vector.h"
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "experiment/report.h"
+#include "experiment/report_quantiles.h"
 
 enum { BINS = 25, MOST_NETWORKS = 4, SIDE_BY_SIDE = 3 };
 
@@ -138,33 +139,93 @@ static bool is_first(const tacit_report *report, size_t r)
     return true;
 }
 
+/* Agents in a picture of a network: who is among the best and the worst, and what to say of
+ * each when the pointer is over it. */
+typedef struct crowd {
+    uint32_t group[TACIT_NETWORK_AGENTS];
+    char words[TACIT_NETWORK_AGENTS][60];
+    const char *label[TACIT_NETWORK_AGENTS];
+    bool scored; /* all have a score */
+} crowd;
+enum { MIDDLE, LOWEST, HIGHEST };
+
+static void know_crowd(crowd *c, const tacit_report_run *run)
+{
+    const tacit_columns *t = &run->rows_of_agents;
+    double scores[TACIT_NETWORK_AGENTS], q[TACIT_QUANTILES] = {0};
+    c->scored = t->rows == run->agents && t->rows >= 8;
+    for (size_t i = 0; i < t->rows && c->scored; i++) {
+        scores[i] = tacit_cell(t, i, AGENT_SCORE);
+        c->scored = isfinite(scores[i]) && tacit_cell(t, i, AGENT_NUMBER) == (double)i;
+    }
+    if (c->scored)
+        tacit_quantiles(scores, t->rows, q);
+    for (size_t i = 0; i < run->agents; i++) {
+        double score = c->scored ? tacit_cell(t, i, AGENT_SCORE) : NAN;
+        c->label[i] = c->words[i];
+        if (c->scored)
+            snprintf(c->words[i], sizeof c->words[i], "agent %zu: %.4g", i, score);
+        else
+            snprintf(c->words[i], sizeof c->words[i], "agent %zu", i);
+        c->group[i] = score < q[1] ? LOWEST : score > q[3] ? HIGHEST : MIDDLE;
+    }
+}
+
+static void network_legend(tacit_writer *out, const char *score)
+{
+    static const char *const words[] = {
+        [MIDDLE] = "middle half", [LOWEST] = "lowest quarter", [HIGHEST] = "highest quarter"};
+    tacit_write_text(out, "<ul class=\"legend\">");
+    for (int k = 0; k < 3; k++) {
+        tacit_write_format(out, "<li class=\"c%d\"><i class=\"dot\"></i><span>%s by ", k, words[k]);
+        tacit_page_escape(out, score);
+        tacit_write_text(out, "</span></li>");
+    }
+    tacit_write_text(out, "</ul>\n");
+}
+
+/* edges.csv in the arrays of tacit_network; `ends` has room for both ends of each. */
+static void read_edges(const tacit_columns *edges, uint32_t *ends, double *weight)
+{
+    for (size_t i = 0; i < edges->rows; i++) {
+        ends[i] = (uint32_t)tacit_cell(edges, i, EDGE_A);
+        ends[edges->rows + i] = (uint32_t)tacit_cell(edges, i, EDGE_B);
+        weight[i] = tacit_cell(edges, i, EDGE_WEIGHT);
+    }
+}
+
 static void network(tacit_writer *out, const tacit_report_run *run, const char *title)
 {
     const tacit_columns *edges = &run->edge_list;
     uint32_t *ends = calloc(edges->rows + 1, 2 * sizeof *ends);
     double *weight = calloc(edges->rows + 1, sizeof *weight);
-    out->failed = out->failed || !ends || !weight;
-    for (size_t i = 0; i < edges->rows && !out->failed; i++) {
-        ends[i] = (uint32_t)tacit_cell(edges, i, EDGE_A);
-        ends[edges->rows + i] = (uint32_t)tacit_cell(edges, i, EDGE_B);
-        weight[i] = tacit_cell(edges, i, EDGE_WEIGHT);
+    crowd *c = calloc(1, sizeof *c);
+    if (!ends || !weight || !c) {
+        out->failed = true;
+        goto out;
     }
-    if (!out->failed) {
-        tacit_write_text(out, "<figure class=\"chart\">\n<figcaption><h3>");
-        tacit_page_escape(out, title);
-        tacit_write_format(out, "</h3><p class=\"note\">%llu agents, %llu edges</p></figcaption>\n",
-                           (unsigned long long)run->agents, (unsigned long long)run->edges);
-        tacit_draw_network(out,
-                           &(tacit_network){.agents = (uint32_t)run->agents,
-                                            .edges = edges->rows,
-                                            .a = ends,
-                                            .b = ends + edges->rows,
-                                            .weight = weight},
-                           false);
-        tacit_write_text(out, "</figure>\n");
-    }
+    read_edges(edges, ends, weight);
+    know_crowd(c, run);
+    tacit_write_text(out, "<figure class=\"chart\">\n<figcaption><h3>");
+    tacit_page_escape(out, title);
+    tacit_write_format(out, "</h3><p class=\"note\">%llu agents, %llu edges</p></figcaption>\n",
+                       (unsigned long long)run->agents, (unsigned long long)run->edges);
+    tacit_draw_network(out,
+                       &(tacit_network){.agents = (uint32_t)run->agents,
+                                        .edges = edges->rows,
+                                        .a = ends,
+                                        .b = ends + edges->rows,
+                                        .weight = weight,
+                                        .group = c->scored ? c->group : NULL,
+                                        .label = c->label},
+                       false);
+    if (c->scored)
+        network_legend(out, run->score);
+    tacit_write_text(out, "</figure>\n");
+out:
     free(ends);
     free(weight);
+    free(c);
 }
 
 static void degrees(tacit_writer *out, const tacit_report_run *run, const char *title)

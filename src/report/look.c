@@ -37,12 +37,12 @@ const char tacit_page_style[] = TACIT_MARK_STYLE
     "th{font-weight:500;color:var(--soft);white-space:nowrap}td.r{text-align:right}"
     "th.r{text-align:right}td.r{white-space:nowrap}td:first-child{font-weight:500}td "
     "b{font-weight:600}td small{color:var(--soft)}"
-    ".grid{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,29rem),"
+    ".grid{display:grid;gap:1rem;grid-template-columns:repeat(auto-fill,minmax(min(100%,29rem),"
     "1fr))}figure{margin:0;background:var(--card);border:1px solid var(--edge);"
     "border-radius:8px;padding:.9rem 1rem .8rem;break-inside:avoid;display:flex;"
     "flex-direction:column}figure+figure{margin-top:0}main>figure{margin:1rem 0;max-width:46rem}"
     "figcaption{margin-bottom:.5rem}svg{display:block;width:100%;height:auto;max-height:34rem}"
-    "svg text{fill:var(--soft);font:12px system-ui,sans-serif}"
+    ".net .d{fill-opacity:.95}svg text{fill:var(--soft);font:12px system-ui,sans-serif}"
     ".g{stroke:var(--line)}.m{stroke:var(--faint)}.a{stroke:var(--rule)}";
 
 const char tacit_page_details[] =

@@ -23,6 +23,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Rows of the next few agents, fetched from a table that lies in a file. An agent's rows are all
+ * over the table, and a page fetched for each would be gone before its next row is wanted; so the
+ * table is read from front to back, once for every so many agents. */
+typedef struct shelf {
+    unsigned char *bytes; /* NULL: the table is in memory */
+    uint64_t room;        /* rows */
+    uint64_t *next;       /* of each agent: where its next row goes, as in `order` */
+    uint32_t begin, end;  /* agents whose rows are there */
+} shelf;
+#define SHELF_LEAST ((size_t)1 << 20)
+#define SHELF_SHARE 16 /* or this part of the table: at most about so many readings */
+
 typedef struct dealing {
     const tacit_table *table;
     const tacit_data_options *options;
@@ -33,6 +45,7 @@ typedef struct dealing {
     uint8_t *split;  /* of each entry of `order` */
     uint64_t *first; /* of each agent, in `order`; one more at the end */
     uint32_t *counts[TACIT_SPLITS];
+    shelf shelf;
     uint64_t dropped;
     bool fills;        /* there are missing features to fill */
     double *x;         /* a row, with room for the bias */
@@ -51,6 +64,8 @@ static void dealing_clear(dealing *d)
     for (int split = 0; split < TACIT_SPLITS; split++)
         free(d->counts[split]);
     free(d->x);
+    free(d->shelf.bytes);
+    free(d->shelf.next);
     free(d->stand_in);
     free(d->present);
     tacit_scale_clear(&d->scale);
@@ -58,16 +73,23 @@ static void dealing_clear(dealing *d)
     tacit_random_clear(&d->random);
 }
 
+static size_t row_bytes(const tacit_table *table)
+{
+    return table->features * tacit_scalar_size(table->scalar);
+}
+
+static void unpack_row(const tacit_table *table, const void *bytes, double *x)
+{
+    const float *narrow = bytes;
+    for (size_t k = 0; table->scalar == TACIT_F32 && k < table->features; k++)
+        x[k] = (double)narrow[k];
+    if (table->scalar == TACIT_F64 && table->features > 0)
+        memcpy(x, bytes, row_bytes(table));
+}
+
 static void load_row(const tacit_table *table, size_t row, double *x)
 {
-    size_t n = table->features;
-    if (table->scalar == TACIT_F32) {
-        const float *from = (const float *)table->x.bytes + row * n;
-        for (size_t k = 0; k < n; k++)
-            x[k] = (double)from[k];
-    } else if (n > 0) {
-        memcpy(x, (const double *)table->x.bytes + row * n, n * sizeof *x);
-    }
+    unpack_row(table, (const unsigned char *)table->x.bytes + row * row_bytes(table), x);
 }
 
 /* ---- which rows, whose, for what ---- */
@@ -160,6 +182,50 @@ static tacit_status deal_splits(dealing *d, tacit_error *err)
     return TACIT_OK;
 }
 
+/* ---- rows from a file ---- */
+
+static tacit_status claim_shelf(dealing *d, tacit_error *err)
+{
+    size_t bytes = d->table->x.len / SHELF_SHARE, row = row_bytes(d->table);
+    if (!d->table->x.in_file || row == 0)
+        return TACIT_OK;
+    bytes = bytes > SHELF_LEAST ? bytes : SHELF_LEAST;
+    d->shelf.room = bytes / row;
+    d->shelf.bytes = malloc(bytes);
+    d->shelf.next = calloc(d->agents, sizeof *d->shelf.next);
+    return d->shelf.bytes && d->shelf.next ? TACIT_OK : tacit_out_of_memory(err);
+}
+
+/* Before an agent's rows are loaded: fetch them, and those of the agents behind it that fit. An
+ * agent that does not fit at all is loaded from the table. */
+static void fetch(dealing *d, uint32_t agent)
+{
+    shelf *s = &d->shelf;
+    const unsigned char *from = d->table->x.bytes;
+    size_t row = row_bytes(d->table);
+    if (!s->bytes || (agent >= s->begin && agent < s->end))
+        return;
+    s->begin = s->end = agent;
+    while (s->end < d->agents && d->first[s->end + 1] - d->first[agent] <= s->room)
+        s->end++;
+    for (uint32_t i = s->begin; i < s->end; i++)
+        s->next[i] = d->first[i] - d->first[agent];
+    for (size_t k = 0; s->end > s->begin && k < d->table->rows; k++) {
+        if (d->owner[k] >= s->begin && d->owner[k] < s->end)
+            memcpy(s->bytes + s->next[d->owner[k]]++ * row, from + k * row, row);
+    }
+}
+
+/* Row `at` of `order`, which is the agent's. */
+static void load_at(dealing *d, uint32_t agent, uint64_t at)
+{
+    const shelf *s = &d->shelf;
+    if (s->bytes && agent >= s->begin && agent < s->end)
+        unpack_row(d->table, s->bytes + (at - d->first[s->begin]) * row_bytes(d->table), d->x);
+    else
+        load_row(d->table, d->order[at], d->x);
+}
+
 /* ---- one agent ---- */
 
 /* What stands in for its missing features: 0, or the mean of those its training records have. */
@@ -173,7 +239,7 @@ static void find_stand_ins(dealing *d, uint32_t agent)
     for (uint64_t at = d->first[agent]; at < d->first[agent + 1]; at++) {
         if (d->split[at] != TACIT_TRAIN)
             continue;
-        load_row(d->table, d->order[at], d->x);
+        load_at(d, agent, at);
         for (size_t k = 0; k < width; k++) {
             if (!isnan(d->x[k]))
                 d->stand_in[k] += (d->x[k] - d->stand_in[k]) / ++d->present[k];
@@ -181,9 +247,9 @@ static void find_stand_ins(dealing *d, uint32_t agent)
     }
 }
 
-static void load_filled(dealing *d, uint64_t at)
+static void load_filled(dealing *d, uint32_t agent, uint64_t at)
 {
-    load_row(d->table, d->order[at], d->x);
+    load_at(d, agent, at);
     for (size_t k = 0; d->fills && k < d->table->features; k++) {
         if (isnan(d->x[k]))
             d->x[k] = d->stand_in[k];
@@ -194,7 +260,7 @@ static void measure(dealing *d, uint32_t agent)
 {
     for (uint64_t at = d->first[agent]; at < d->first[agent + 1]; at++) {
         if (d->split[at] == TACIT_TRAIN) {
-            load_filled(d, at);
+            load_filled(d, agent, at);
             tacit_scale_add(&d->scale, d->x);
         }
     }
@@ -205,6 +271,7 @@ static tacit_status put_agent(dealing *d, uint32_t agent, tacit_error *err)
     const tacit_data_options *o = d->options;
     size_t width = d->table->features, row[TACIT_SPLITS] = {0};
     tacit_status status = TACIT_OK;
+    fetch(d, agent);
     if (d->fills)
         find_stand_ins(d, agent);
     if (o->standardise == TACIT_STANDARDISE_AGENT) {
@@ -213,7 +280,7 @@ static tacit_status put_agent(dealing *d, uint32_t agent, tacit_error *err)
         status = tacit_scale_settle(&d->scale, err);
     }
     for (uint64_t at = d->first[agent]; at < d->first[agent + 1] && !status; at++) {
-        load_filled(d, at);
+        load_filled(d, agent, at);
         if (o->standardise != TACIT_STANDARDISE_NONE)
             tacit_scale_apply(&d->scale, d->x);
         if (o->bias)
@@ -239,6 +306,7 @@ static tacit_status prepare_scale(dealing *d, tacit_error *err)
     if (status || o->standardise != TACIT_STANDARDISE_POOLED)
         return status;
     for (uint32_t i = 0; i < d->agents; i++) {
+        fetch(d, i);
         if (d->fills)
             find_stand_ins(d, i);
         measure(d, i);
@@ -268,6 +336,8 @@ static tacit_status put_all(dealing *d, tacit_error *err)
     tacit_status status = tacit_dataset_create_in(&d->data, tacit_data_scratch(o), d->agents,
                                                   d->table->features + (o->bias ? 1U : 0U),
                                                   d->table->scalar, counts, err);
+    if (!status)
+        status = claim_shelf(d, err);
     if (!status)
         status = prepare_scale(d, err);
     for (uint32_t i = 0; i < d->agents && !status; i++)

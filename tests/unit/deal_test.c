@@ -504,23 +504,50 @@ static void assert_same(const tacit_source *a, const tacit_source *b)
     }
 }
 
+/* A table of 5 MB in a file, so that it is read several times, in pieces; under pooled scale and
+ * with holes twice as often. One agent of `quantity` has more than fits at once. */
 static void test_a_file_holds_the_same_records(void **state)
 {
     (void)state;
-    tacit_table t = random_table(3000, 33, TACIT_F32, 7);
+    tacit_table t = random_table(40000, 33, TACIT_F32, 7), on_disk = {0};
     tacit_data_options o = plain();
-    o.partition = TACIT_PARTITION_DIRICHLET;
-    o.agents = 40;
-    o.test_fraction = 0.25;
-    o.standardise = TACIT_STANDARDISE_AGENT;
-    tacit_source memory = deal(&t, &o, 8);
-    o.storage = 1;
-    tacit_source file = deal(&t, &o, 8);
-    assert_same(&memory, &file);
-    tacit_source_clear(&memory);
-    tacit_source_clear(&file);
-    /* The synthetic source, too. */
     tacit_error err = {0};
+    tacit_source memory, file;
+    for (size_t k = 0; k < 40000; k += 11)
+        ((float *)t.x.bytes)[33 * k + k % 33] = NAN;
+    t.missing = true;
+    o.storage = 1;
+    check_ok(tacit_table_create(&on_disk, 40000, 33, TACIT_F32, &o, &err), &err);
+    assert_true(on_disk.x.in_file && on_disk.x.len == t.x.len);
+    memcpy(on_disk.x.bytes, t.x.bytes, t.x.len);
+    memcpy(on_disk.y, t.y, 40000 * sizeof *t.y);
+    on_disk.missing = true;
+    for (int scale = TACIT_STANDARDISE_AGENT; scale <= TACIT_STANDARDISE_POOLED;
+         scale += TACIT_STANDARDISE_POOLED - TACIT_STANDARDISE_AGENT) {
+        o = plain();
+        o.partition =
+            scale == TACIT_STANDARDISE_AGENT ? TACIT_PARTITION_DIRICHLET : TACIT_PARTITION_QUANTITY;
+        o.agents = 40;
+        o.alpha = 0.2;
+        o.test_fraction = 0.25;
+        o.missing_rule = TACIT_MISSING_MEAN;
+        o.standardise = scale;
+        memory = deal(&t, &o, 8);
+        o.storage = 1;
+        file = deal(&on_disk, &o, 8);
+        assert_same(&memory, &file);
+        uint32_t most = 0; /* 1 MiB holds 7943 rows */
+        for (uint32_t i = 0; i < 40; i++) {
+            uint32_t rows = tacit_dataset_rows(file.data, i, TACIT_TRAIN) +
+                            tacit_dataset_rows(file.data, i, TACIT_TEST);
+            most = rows > most ? rows : most;
+        }
+        assert_true(scale == TACIT_STANDARDISE_AGENT || most > 7943);
+        tacit_source_clear(&memory);
+        tacit_source_clear(&file);
+    }
+    tacit_table_clear(&on_disk);
+    /* The synthetic source, too. */
     o = plain();
     check_ok(tacit_data_linear_separators(&memory, &o, TACIT_F64, 3, &err), &err);
     o.storage = 1;

@@ -229,6 +229,19 @@ if [ -w /dev/full ]; then
     [ $code -eq 3 ] || complain "a full disk under stdout: exit $code"
 fi
 
+# ---- a disk that is full in the middle: what is done is kept ----
+"$TACIT" sweep small.yaml --vary protocol.mu=1..8 --seeds 2 --out roomy --quiet >/dev/null || complain "roomy"
+(
+    ulimit -f 2
+    "$TACIT" sweep small.yaml --vary protocol.mu=1..8 --seeds 2 --out tight --quiet >/dev/null 2>err.txt
+    code=$?
+    [ $code -eq 3 ]
+) || complain "a full disk: exit is not 3: $(cat err.txt)"
+grep -qF 'cannot write "tight/runs.csv"' err.txt || complain "a full disk: $(cat err.txt)"
+[ "$(wc -l <tight/runs.csv)" -ge 3 ] || complain "a full disk: rows are lost"
+"$TACIT" sweep --resume tight --quiet >/dev/null 2>err.txt || complain "room again: $(cat err.txt)"
+same roomy tight "a full disk"
+
 # ---- help and completion ----
 "$TACIT" help sweep >help.txt
 awk 'length($0) > 80 { exit 1 }' help.txt || complain "help sweep: over 80 columns"

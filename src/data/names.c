@@ -33,13 +33,20 @@ static uint64_t hash(const char *text, size_t len)
     return h;
 }
 
+static size_t length_of(const tacit_names *names, uint32_t number)
+{
+    uint64_t end = number + 1 < names->count ? names->start[number + 1] : names->text_used;
+    return (size_t)(end - names->start[number]) - 1;
+}
+
 /* The slot of `text`, or the free one where it belongs. */
 static size_t find_slot(const tacit_names *names, const char *text, size_t len)
 {
     size_t mask = names->slot_count - 1, at = (size_t)hash(text, len) & mask;
     while (names->slots[at]) {
-        const char *known = tacit_names_get(names, names->slots[at] - 1);
-        if (strncmp(known, text, len) == 0 && known[len] == '\0')
+        uint32_t number = names->slots[at] - 1;
+        if (length_of(names, number) == len &&
+            memcmp(tacit_names_get(names, number), text, len) == 0)
             break;
         at = (at + 1) & mask;
     }

@@ -22,7 +22,8 @@ tacit_status tacit_table_create(tacit_table *table, size_t rows, size_t features
         !tacit_mul_size(bytes, tacit_scalar_size(scalar), &bytes))
         return tacit_out_of_memory(err);
     const char *scratch = options->storage == 1 ? options->scratch : NULL;
-    if ((status = tacit_block_claim(&table->x, bytes, scratch, err)))
+    /* Never nothing: a pointer to no features is still a pointer. */
+    if ((status = tacit_block_claim(&table->x, bytes > 0 ? bytes : 1, scratch, err)))
         return status;
     table->y = calloc(rows > 0 ? rows : 1, sizeof *table->y);
     if (table->y)

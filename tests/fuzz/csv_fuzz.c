@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as a CSV file: an error with words, or a data set that holds only finite numbers.
- * The first byte chooses among the options, so that labels by text, bias, bound and splits are
- * all met.
+ * Any bytes as a text table: an error with words, or a data set that holds only finite numbers.
+ * The first two bytes choose among the options, so that labels by text, bias, bound and splits,
+ * separators, missing values and columns of words are all met.
  */
 #include <math.h>
 #include <stdint.h>
@@ -42,10 +42,23 @@ static void check(const tacit_dataset *data)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-    if (len == 0)
+    if (len < 2)
         return 0;
-    tacit_data_options o = {.agent_column = "a", .label_column = "y"};
-    uint8_t how = bytes[0];
+    tacit_data_options o = {.agent_column = "a", .label_column = "y", .missing = "?"};
+    uint8_t how = bytes[0], more = bytes[1];
+    o.separator = more & 3;
+    o.header = !(more & 4);
+    o.missing_rule = more >> 3 & 3;
+    if (!o.header) {
+        snprintf(o.agent_column, sizeof o.agent_column, "1");
+        snprintf(o.label_column, sizeof o.label_column, "2");
+    }
+    if (more & 32)
+        snprintf(o.categories, sizeof o.categories, "%s=r|g|b", o.header ? "c" : "3");
+    if (more & 64)
+        snprintf(o.ignore, sizeof o.ignore, "%s", o.header ? "z" : "4");
+    if (more & 128)
+        o.partition = TACIT_PARTITION_IID, o.agents = 1;
     o.bias = how & 1;
     o.bound = (how >> 1) % 3;
     if (how & 8)
@@ -55,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 
     tacit_source s;
     tacit_error err = {0};
-    tacit_status status = tacit_data_csv_text(&s, &o, "fuzz.csv", (const char *)bytes + 1, len - 1,
+    tacit_status status = tacit_data_csv_text(&s, &o, "fuzz.csv", (const char *)bytes + 2, len - 2,
                                               TACIT_F32, 1, &err);
     if (status ? s.data != NULL || err.text[0] == '\0' : s.data == NULL)
         abort();

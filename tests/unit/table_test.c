@@ -162,6 +162,7 @@ static void test_side_files(void **state)
     folder_text(&f, "short", "1\n2\n");
     folder_text(&f, "hole", "ann\n\nbob\n");
     folder_text(&f, "tail", "3\n");
+    folder_write(&f, "nul", "ann\nann\0\nbob\n", 13);
     tacit_data_options o = table_options(TACIT_SOURCE_CSV);
     tacit_table t;
     tacit_error err;
@@ -204,11 +205,13 @@ static void test_side_files(void **state)
     SET(labels_path, "n");
     SET(agents_path, "hole");
     expect(&f, &o, "hole: line 2 is \"\"; expected an agent's name");
+    SET(agents_path, "nul");
+    expect(&f, &o, "nul: line 2 is \"ann?\"; expected an agent's name");
     SET(agents_path, "short");
     expect(&f, &o, "\"short\" has 2 agents' names and \"x\" 3 records");
     SET(agents_path, "who#1");
     expect(&f, &o, "who: is text; a column can be chosen of IDX and NPY files only");
-    const char *const names[] = {"x", "y", "n", "who", "short", "hole", "tail", NULL};
+    const char *const names[] = {"x", "y", "n", "who", "short", "hole", "tail", "nul", NULL};
     folder_remove(&f, names);
 }
 

@@ -105,6 +105,7 @@ static tacit_status collect(tacit_session *s, tacit_sweep_result *out, tacit_err
     if (status)
         return status;
     const tacit_traffic traffic = s->runtime->ops->traffic(s->runtime);
+    const uint64_t edges = s->graph.row[s->graph.agents] / 2; /* each stands in two rows */
     out->state = TACIT_SWEEP_DONE;
     out->score_up = tacit_model_score_up(s->model);
     snprintf(out->score, sizeof out->score, "%s", tacit_model_score_name(s->model));
@@ -120,7 +121,7 @@ static tacit_status collect(tacit_session *s, tacit_sweep_result *out, tacit_err
     out->value[TACIT_SWEEP_BYTES] = (double)traffic.bytes;
     out->value[TACIT_SWEEP_TICKS] = (double)traffic.ticks;
     out->value[TACIT_SWEEP_LOST] = (double)traffic.lost;
-    out->value[TACIT_SWEEP_EDGES] = (double)(s->graph.row[s->graph.agents] / 2);
+    out->value[TACIT_SWEEP_EDGES] = (double)edges;
     return TACIT_OK;
 }
 

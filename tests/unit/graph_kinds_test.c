@@ -451,6 +451,13 @@ static void test_nearest_breaks_ties_by_index(void **state)
     assert_int_equal(neighbours(&g, 5), 2);
     assert_int_equal(neighbours(&g, 6), 0);
     tacit_graph_clear(&g);
+    /* A row of zeros is not even chosen where all others are at a right angle. */
+    double right[] = {0, 0, 1, 0, 0, 1, 0, 2};
+    targets = (tacit_targets){.dimension = 2, .dense = right};
+    check_ok(tacit_graph_nearest(&g, 4, &targets, 2, &err), &err);
+    assert_int_equal(neighbours(&g, 0), 0);
+    assert_true(has_edge(&g, 1, 2) && has_edge(&g, 1, 3) && has_edge(&g, 2, 3));
+    tacit_graph_clear(&g);
 }
 
 static void test_similarity_of_compressed_rows(void **state)

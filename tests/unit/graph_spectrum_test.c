@@ -211,6 +211,20 @@ static void test_pieces_and_single_agents(void **state)
         assert_true(fiedler(&g) == 0 && gap(&g, TACIT_MIXING_UNIFORM) == 0); /* exactly */
         tacit_graph_clear(&g);
     }
+    const uint32_t halves[] = {5, 900}; /* two rings */
+    for (size_t c = 0; c < 2; c++) {
+        uint32_t n = halves[c];
+        tacit_edge *edges = calloc(2 * (size_t)n, sizeof *edges);
+        assert_non_null(edges);
+        for (uint32_t i = 0; i < n; i++) {
+            edges[i] = (tacit_edge){i, (i + 1) % n, 1};
+            edges[n + i] = (tacit_edge){n + i, n + (i + 1) % n, 1};
+        }
+        check_ok(tacit_graph_from_edges(&g, 2 * n, edges, 2 * (size_t)n, &err), &err);
+        assert_true(fiedler(&g) == 0 && gap(&g, TACIT_MIXING_METROPOLIS) == 0);
+        tacit_graph_clear(&g);
+        free(edges);
+    }
 }
 
 /* ---- the two ways agree ---- */

@@ -29,9 +29,11 @@ grep -qxF "$line" "$page" || complain "the page shows another line for the regis
 awk -v line="${line/\\/\\\\}" '{ print } /^    X\(cd\)/ { print line }' "$source/src/protocol/registry.c" >registry.c
 [ "$(diff "$source/src/protocol/registry.c" registry.c | grep -c '^[<>]')" = 1 ] ||
     complain "the registry has another shape now"
+needed=$(sed -n 's/^Requires.private: //p' "$TACIT_BUILD_DIR/tacit.pc")
+# shellcheck disable=SC2046,SC2086
 cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$source/include" -I"$source/src" -I"$source/cli" \
     "$source"/cli/*.c average.c registry.c -o tacit "$TACIT_BUILD_DIR/libtacit.a" \
-    $(pkg-config --libs libsodium yaml-0.1) -lm -lpthread || exit 1
+    $(pkg-config --libs $needed) -lm -lpthread || exit 1
 
 # Options, help and errors come from the table.
 ./tacit help protocols | tr -s ' \n' ' ' >help.txt

@@ -39,8 +39,7 @@ ran=0
 while read -r command; do
     command=${command%%  #*}
     case $command in *--resume*) continue ;; esac
-    # shellcheck disable=SC2086
-    (set -- $command; shift; "$TACIT" "$@") >out.txt 2>err.txt || complain "$command: $(cat err.txt)"
+    (eval "set -- $command"; shift; "$TACIT" "$@") >out.txt 2>err.txt || complain "$command: $(cat err.txt)"
     ran=$((ran + 1))
 done < <(for page in "$source"/README.md "$source"/docs/*.md "$source"/docs/*/*.md; do
     block "$page" sh | grep '^tacit '

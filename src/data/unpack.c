@@ -17,6 +17,7 @@
 #define MOST_TIMES 1000
 #define XZ_MEMORY (UINT64_C(256) << 20) /* of the decoder; "xz -9" needs 65 MiB */
 #define PIECE ((size_t)1 << 20)         /* room to ask for at least */
+#define STEP ((size_t)16 << 20)         /* bytes that come out between two looks at the bounds */
 
 typedef struct unpacking {
     tacit_bytes *out;
@@ -47,19 +48,26 @@ static tacit_status cut(const unpacking *u, const char *kind, tacit_error *err)
                       "\"%.300s\" is cut: its %s data ends too early; get it again", u->name, kind);
 }
 
-/* Make room behind what came out so far. */
+/* Look at the bounds, and make room behind what came out so far. */
 static tacit_status make_room(unpacking *u, tacit_error *err)
 {
     tacit_bytes *out = u->out;
-    if (out->len < out->block.len)
-        return TACIT_OK;
     if (out->len >= LARGE && out->len / MOST_TIMES >= u->len)
         return tacit_fail(err, TACIT_EINPUT,
                           "\"%.300s\" unpacks to more than %d times its size; if that is right, "
                           "unpack it by hand",
                           u->name, MOST_TIMES);
+    if (out->len < out->block.len)
+        return TACIT_OK;
     size_t first = u->len < PIECE ? 4 * u->len + 64 : 4 * PIECE;
     return tacit_bytes_reserve(out, out->len ? 1 : first, u->name, u->options, err);
+}
+
+/* Room for one step. */
+static size_t room_of(const unpacking *u)
+{
+    size_t room = u->out->block.len - u->out->len;
+    return room < STEP ? room : STEP;
 }
 
 /* ---- gzip and zlib ---- */
@@ -73,7 +81,7 @@ static uInt piece_of(size_t bytes)
 static int inflate_step(z_stream *z, unpacking *u, size_t *at)
 {
     tacit_bytes *out = u->out;
-    uInt in = piece_of(u->len - *at), room = piece_of(out->block.len - out->len);
+    uInt in = piece_of(u->len - *at), room = (uInt)room_of(u);
     z->next_in = (Bytef *)(uintptr_t)(u->in + *at); /* zlib only reads it */
     z->avail_in = in;
     z->next_out = (Bytef *)out->block.bytes + out->len;
@@ -113,7 +121,7 @@ static tacit_status inflate_all(z_stream *z, unpacking *u, const char *kind, tac
             return tacit_out_of_memory(err);
         if (code != Z_OK && code != Z_BUF_ERROR)
             return damaged(u, kind, z->msg ? z->msg : "it makes no sense", err);
-        if (at == u->len && u->out->len < u->out->block.len)
+        if (at == u->len && z->avail_out > 0)
             return cut(u, kind, err);
     }
 }
@@ -176,7 +184,7 @@ static tacit_status unpack_xz(unpacking *u, tacit_error *err)
         if ((status = make_room(u, err)))
             break;
         tacit_bytes *out = u->out;
-        size_t room = out->block.len - out->len;
+        size_t room = room_of(u);
         x.next_out = (uint8_t *)out->block.bytes + out->len;
         x.avail_out = room;
         code = lzma_code(&x, LZMA_FINISH);

@@ -39,7 +39,7 @@ static packed pack_xz(const void *from, size_t len)
     packed p = {malloc(len + 1000), 0};
     assert_non_null(p.bytes);
     assert_int_equal(
-        lzma_easy_buffer_encode(6, LZMA_CHECK_CRC32, NULL, from, len, p.bytes, &p.len, len + 1000),
+        lzma_easy_buffer_encode(1, LZMA_CHECK_CRC32, NULL, from, len, p.bytes, &p.len, len + 1000),
         LZMA_OK);
     return p;
 }
@@ -87,7 +87,7 @@ static void check_round_trip(packed p, const char *text, size_t len)
 static void test_unpacking(void **state)
 {
     (void)state;
-    const size_t sizes[] = {0, 1, 63, 1000, 1 << 20, 9000001};
+    const size_t sizes[] = {0, 1, 63, 1000, 65536, 500001};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         char *text = some_text(sizes[k] + 1);
         packed gz = pack_gzip(text, sizes[k]), xz = pack_xz(text, sizes[k]);
@@ -105,7 +105,7 @@ static void test_unpacking(void **state)
 static void test_growth(void **state)
 {
     (void)state;
-    size_t len = (size_t)64 << 20;
+    size_t len = (size_t)40 << 20;
     char *zeros = calloc(len, 1);
     assert_non_null(zeros);
     packed gz = pack_gzip(zeros, len), xz = pack_xz(zeros, len);
@@ -117,35 +117,30 @@ static void test_growth(void **state)
     free(zeros);
 }
 
+/* 16 MiB of zeros, twenty times behind each other: less than 100 kB of xz. */
 static void test_bomb(void **state)
 {
     (void)state;
-    /* 512 MiB of zeros, packed piece by piece: less than 100 kB of xz. */
-    size_t piece = (size_t)16 << 20, room = 4 << 20;
-    packed p = {malloc(room), 0};
-    unsigned char *zeros = calloc(piece, 1);
-    assert_non_null(p.bytes);
+    enum { COPIES = 20 };
+    size_t len = (size_t)16 << 20;
+    char *zeros = calloc(len, 1);
     assert_non_null(zeros);
-    lzma_stream x = LZMA_STREAM_INIT;
-    assert_int_equal(lzma_easy_encoder(&x, 0, LZMA_CHECK_NONE), LZMA_OK);
-    x.next_out = p.bytes;
-    x.avail_out = room;
-    for (int k = 0; k < 32; k++) {
-        x.next_in = zeros;
-        x.avail_in = piece;
-        while (x.avail_in > 0)
-            assert_int_equal(lzma_code(&x, LZMA_RUN), LZMA_OK);
-    }
-    assert_int_equal(lzma_code(&x, LZMA_FINISH), LZMA_STREAM_END);
-    p.len = (size_t)x.total_out;
-    lzma_end(&x);
-    free(zeros);
+    packed one = pack_xz(zeros, len), p = {malloc(COPIES * one.len), COPIES * one.len};
+    assert_non_null(p.bytes);
+    for (size_t k = 0; k < COPIES; k++)
+        memcpy(p.bytes + k * one.len, one.bytes, one.len);
     assert_true(p.len * 1000 < (size_t)256 << 20);
     tacit_bytes out;
     tacit_error err;
     assert_int_equal(unpack(&out, p, p.len, &err), TACIT_EINPUT);
     assert_string_equal(err.text, "\"f.gz\" unpacks to more than 1000 times its size; if that is "
                                   "right, unpack it by hand");
+    p.len = 3 * one.len; /* a few of them are fine */
+    assert_int_equal(unpack(&out, p, p.len, &err), TACIT_OK);
+    assert_int_equal(out.len, 3 * len);
+    tacit_bytes_clear(&out);
+    free(zeros);
+    free(one.bytes);
     free(p.bytes);
 }
 

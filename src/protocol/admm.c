@@ -44,8 +44,6 @@
 
 #include "protocol/personal.h"
 
-enum { SMOOTHNESS_EXACT, SMOOTHNESS_BOUND };
-
 typedef struct admm_options {
     double mu, rho;
     int64_t steps;
@@ -93,23 +91,6 @@ static const tacit_shape *payload(const void *shared, tacit_address at)
 
 /* ---- lowering F ---- */
 
-static tacit_status released_gradient(tacit_env *env, const admm_shared *s,
-                                      const tacit_public *theta, tacit_public **out)
-{
-    static const tacit_clip unclipped = {TACIT_L2, INFINITY};
-    tacit_cost cost = personal_cost(&s->common, "gradient");
-    tacit_permit *permit;
-    tacit_bounded *bounded;
-    tacit_status status = tacit_reserve(env, &cost, &permit);
-    if (status == TACIT_OK)
-        status = tacit_model_gradient(tacit_own_model(env), permit,
-                                      tacit_own_data(env, TACIT_TRAIN), theta, unclipped,
-                                      tacit_own_scratch(env), &bounded, tacit_own_error(env));
-    if (status == TACIT_OK)
-        status = tacit_release(env, permit, bounded, out);
-    return status;
-}
-
 /* Half of W_ij: the second derivative of 1/4 W_ij ||theta_i^i - theta_i^j||^2 by either. */
 static double bond(double weight)
 {
@@ -156,7 +137,7 @@ static tacit_status descend(tacit_env *env, const admm_shared *s, admm_agent *se
     for (int64_t k = 0; k < s->options.steps; k++) {
         tacit_public *gradient = NULL;
         if (facts->records > 0) {
-            tacit_status status = released_gradient(env, s, self->theta, &gradient);
+            tacit_status status = personal_gradient(env, &s->common, self->theta, &gradient);
             if (status != TACIT_OK)
                 return status;
         }
@@ -235,27 +216,14 @@ static void forget(tacit_env *env, const tacit_public **word)
 
 /* ---- events ---- */
 
-static tacit_status smoothness(tacit_env *env, const admm_shared *s, double *out)
-{
-    tacit_public *released;
-    if (s->options.smoothness == SMOOTHNESS_BOUND) {
-        *out = tacit_model_smoothness_bound(tacit_own_model(env), s->options.radius);
-        return TACIT_OK;
-    }
-    tacit_status status =
-        personal_release(env, &s->common, "smoothness", tacit_model_smoothness, &released);
-    if (status == TACIT_OK)
-        *out = tacit_public_get(released, 0, 0);
-    return status;
-}
-
 /* Everything at the local model; without records, at zero. */
 static tacit_status start(tacit_env *env, const admm_shared *s, admm_agent *self)
 {
     const tacit_facts *facts = tacit_facts_of(env);
     tacit_status status = TACIT_OK;
     if (facts->records > 0) {
-        if ((status = smoothness(env, s, &self->smooth)) != TACIT_OK)
+        if ((status = personal_smoothness(env, &s->common, s->options.smoothness, s->options.radius,
+                                          &self->smooth)) != TACIT_OK)
             return status;
         status = personal_publish_local(env, &s->common, &self->theta);
     } else {
@@ -448,7 +416,6 @@ static bool coupling(const void *shared, size_t records, double *mu, double *con
 
 /* ---- the table ---- */
 
-static const char *const smoothnesses[] = {"exact", "bound", NULL};
 #define FIELD(name) offsetof(admm_options, name)
 
 static const tacit_option options[] = {
@@ -476,7 +443,7 @@ static const tacit_option options[] = {
     {.key = "smoothness",
      .type = TACIT_OPT_CHOICE,
      .fallback = "exact",
-     .choices = smoothnesses,
+     .choices = personal_smoothnesses,
      .offset = FIELD(smoothness),
      .help = "step size from own data (released once), or from the public bound on rows"},
     {.key = "radius",

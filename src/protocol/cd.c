@@ -22,13 +22,11 @@
  *  2. An agent without records never asks for a permit: it only averages.
  *  3. A tick is one linear combination: neighbours, own model, released gradient.
  */
-#include <math.h>
 #include <stddef.h>
 
 #include "protocol/personal.h"
 
 enum { START_ZERO, START_LOCAL };
-enum { SMOOTHNESS_EXACT, SMOOTHNESS_BOUND };
 
 typedef struct cd_options {
     double mu;
@@ -51,27 +49,14 @@ static tacit_status setup(void *shared, const void *options, const tacit_setup *
     return personal_setup(&s->common, s->options.mu, s->options.full_confidence, setup, err);
 }
 
-/* Smoothness of the unregularised loss: measured and released, or a public bound. */
-static tacit_status smoothness(tacit_env *env, const cd_shared *s, double *out)
-{
-    tacit_public *released;
-    if (s->options.smoothness == SMOOTHNESS_BOUND) {
-        *out = tacit_model_smoothness_bound(tacit_own_model(env), s->options.radius);
-        return TACIT_OK;
-    }
-    tacit_status status =
-        personal_release(env, &s->common, "smoothness", tacit_model_smoothness, &released);
-    if (status == TACIT_OK)
-        *out = tacit_public_get(released, 0, 0);
-    return status;
-}
-
 /* alpha of (4). Without records L_i is zero, and so is c_i. */
 static tacit_status choose_step(tacit_env *env, const cd_shared *s, personal_agent *self)
 {
     size_t records = tacit_facts_of(env)->records;
     double smooth = 0;
-    tacit_status status = records > 0 ? smoothness(env, s, &smooth) : TACIT_OK;
+    tacit_status status = records > 0 ? personal_smoothness(env, &s->common, s->options.smoothness,
+                                                            s->options.radius, &smooth)
+                                      : TACIT_OK;
     double local = smooth + 2 * tacit_model_lambda(tacit_own_model(env), records);
     self->alpha = 1 / (1 + s->common.mu * personal_confidence(&s->common, records) * local);
     return status;
@@ -93,24 +78,6 @@ static tacit_status start(tacit_env *env, const void *shared, personal_agent *se
     return status == TACIT_OK ? tacit_broadcast(env, PERSONAL_MODEL, local) : status;
 }
 
-/* grad of the loss at theta_i, released: the only place where a tick touches data. */
-static tacit_status released_gradient(tacit_env *env, const cd_shared *s,
-                                      const personal_agent *self, tacit_public **out)
-{
-    static const tacit_clip unclipped = {TACIT_L2, INFINITY};
-    tacit_cost cost = personal_cost(&s->common, "gradient");
-    tacit_permit *permit;
-    tacit_bounded *bounded;
-    tacit_status status = tacit_reserve(env, &cost, &permit);
-    if (status == TACIT_OK)
-        status = tacit_model_gradient(tacit_own_model(env), permit,
-                                      tacit_own_data(env, TACIT_TRAIN), self->theta, unclipped,
-                                      tacit_own_scratch(env), &bounded, tacit_own_error(env));
-    if (status == TACIT_OK)
-        status = tacit_release(env, permit, bounded, out);
-    return status;
-}
-
 /* Equation (4) as one linear combination. */
 static tacit_status tick(tacit_env *env, const void *shared, personal_agent *self)
 {
@@ -119,7 +86,7 @@ static tacit_status tick(tacit_env *env, const void *shared, personal_agent *sel
     uint32_t n = facts->neighbours;
     tacit_public *gradient = NULL;
     if (facts->records > 0) {
-        tacit_status status = released_gradient(env, s, self, &gradient);
+        tacit_status status = personal_gradient(env, &s->common, self->theta, &gradient);
         if (status != TACIT_OK)
             return status;
     }
@@ -156,7 +123,6 @@ static bool coupling(const void *shared, size_t records, double *mu, double *con
 }
 
 static const char *const starts[] = {"zero", "local", NULL};
-static const char *const smoothnesses[] = {"exact", "bound", NULL};
 #define FIELD(name) offsetof(cd_options, name)
 
 static const tacit_option options[] = {
@@ -176,7 +142,7 @@ static const tacit_option options[] = {
     {.key = "smoothness",
      .type = TACIT_OPT_CHOICE,
      .fallback = "exact",
-     .choices = smoothnesses,
+     .choices = personal_smoothnesses,
      .offset = FIELD(smoothness),
      .help = "step size from own data (released once), or from the public bound on rows"},
     {.key = "radius",

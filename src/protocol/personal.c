@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "protocol/personal.h"
 
+#include <math.h>
+
 tacit_status personal_setup(personal_shared *shared, double mu, double full,
                             const tacit_setup *setup, tacit_error *err)
 {
@@ -141,6 +143,40 @@ tacit_status personal_release(tacit_env *env, const personal_shared *shared, con
                         tacit_own_scratch(env), &bounded, tacit_own_error(env));
     if (status == TACIT_OK)
         status = tacit_release(env, permit, bounded, out);
+    return status;
+}
+
+tacit_status personal_gradient(tacit_env *env, const personal_shared *shared,
+                               const tacit_public *theta, tacit_public **out)
+{
+    static const tacit_clip unclipped = {TACIT_L2, INFINITY};
+    tacit_cost cost = personal_cost(shared, "gradient");
+    tacit_permit *permit;
+    tacit_bounded *bounded;
+    tacit_status status = tacit_reserve(env, &cost, &permit);
+    if (status == TACIT_OK)
+        status = tacit_model_gradient(tacit_own_model(env), permit,
+                                      tacit_own_data(env, TACIT_TRAIN), theta, unclipped,
+                                      tacit_own_scratch(env), &bounded, tacit_own_error(env));
+    if (status == TACIT_OK)
+        status = tacit_release(env, permit, bounded, out);
+    return status;
+}
+
+const char *const personal_smoothnesses[] = {"exact", "bound", NULL};
+
+tacit_status personal_smoothness(tacit_env *env, const personal_shared *shared, int how,
+                                 double radius, double *out)
+{
+    tacit_public *released;
+    if (how == PERSONAL_SMOOTHNESS_BOUND) {
+        *out = tacit_model_smoothness_bound(tacit_own_model(env), radius);
+        return TACIT_OK;
+    }
+    tacit_status status =
+        personal_release(env, shared, "smoothness", tacit_model_smoothness, &released);
+    if (status == TACIT_OK)
+        *out = tacit_public_get(released, 0, 0);
     return status;
 }
 

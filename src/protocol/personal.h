@@ -52,6 +52,16 @@ tacit_status personal_on(tacit_env *env, const void *shared, void *self, const t
 tacit_status personal_say(tacit_env *env, const void *shared, personal_agent *self, size_t terms,
                           const double *coef, const tacit_public *const *term);
 
+/* grad of the mean loss at `theta`, released: the one place where a tick touches records. */
+tacit_status personal_gradient(tacit_env *env, const personal_shared *shared,
+                               const tacit_public *theta, tacit_public **out);
+/* Smoothness of the unregularised loss: measured and released, or the public bound for rows of
+ * norm at most `radius`. The options of both ways are named alike in every protocol. */
+enum { PERSONAL_SMOOTHNESS_EXACT, PERSONAL_SMOOTHNESS_BOUND };
+extern const char *const personal_smoothnesses[];
+tacit_status personal_smoothness(tacit_env *env, const personal_shared *shared, int how,
+                                 double radius, double *out);
+
 /* What one release of `what` costs under the run's privacy options. */
 tacit_cost personal_cost(const personal_shared *shared, const char *what);
 /* Reserve, let `kernel` compute from the agent's own records, release. */

@@ -131,7 +131,7 @@ static void power_words(double value, int digits, char out[TACIT_LABEL_MAX])
 {
     int n = (int)floor(log10(fabs(value)) + 1e-12);
     double lead = value / pow(10, n);
-    char up[20], front[16];
+    char up[20], front[32];
     superscript(n, up, sizeof up);
     snprintf(front, sizeof front, "%.*g", digits, lead);
     if (!strcmp(front, "1"))

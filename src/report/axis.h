@@ -4,7 +4,7 @@
 /* An axis of a chart: which values fit on it, where they stand, which ticks it has. */
 #include "tacit/base.h"
 
-enum { TACIT_AXIS_TICKS = 128, TACIT_LABEL_MAX = 32 };
+enum { TACIT_AXIS_TICKS = 128, TACIT_LABEL_MAX = 64 };
 
 typedef struct tacit_tick {
     double value;

@@ -99,6 +99,9 @@ static void test_refused(void **state)
     static const unsigned char wraps[] = {0, 0, 8, 4, 0x80, 0, 0, 0, 0x80, 0,
                                           0, 0, 0, 0, 0,    4, 0, 0, 0,    1};
     table_refused(tacit_read_idx, &o, wraps, sizeof wraps, "cut or damaged");
+    static const unsigned char width_wraps[] = {0, 0, 0x08, 4, 0, 0, 0, 1, 0x80, 0,
+                                                0, 0, 0x80, 0, 0, 0, 0, 0, 0,    4};
+    table_refused(tacit_read_idx, &o, width_wraps, sizeof width_wraps, "cut or damaged");
     static const unsigned char none[] = {0, 0, 8, 2, 0, 0, 0, 0, 0, 0, 0, 5};
     table_refused(tacit_read_idx, &o, none, sizeof none, "no records: 0 rows of 5 features");
     static const unsigned char labels[] = {0, 0, 8, 1, 0, 0, 0, 2, 1, 2};

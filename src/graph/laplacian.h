@@ -21,8 +21,8 @@ void tacit_laplacian_apply(const tacit_laplacian *l, const double *x, double *y)
 /* Subtract the mean. */
 void tacit_centre(double *x, uint32_t n);
 
-/* Eigenvalues of L itself (not divided by the scale). Up to this many agents by LAPACK, above
- * by Lanczos iteration, which may end with TACIT_NO. */
+/* Eigenvalues of L itself (not divided by the scale), of at least two agents. Up to this many
+ * agents by LAPACK, above by Lanczos iteration, which may end with TACIT_NO. */
 #define TACIT_DENSE_AGENTS 1500
 tacit_status tacit_laplacian_dense(const tacit_laplacian *l, double *smallest, double *largest,
                                    tacit_error *err);

@@ -61,13 +61,18 @@ static void say_splits(const tacit_description *about)
     }
 }
 
+#define MOST_LABELS 20 /* more are told as a range */
+
 static void say_labels(const tacit_description *about)
 {
     char text[2000];
     int used = 0;
-    if (about->classes == 0) {
-        snprintf(text, sizeof text, "%.6g to %.6g, mean %.6g", about->label_least,
-                 about->label_most, about->label_mean);
+    if (about->classes == 0 || about->classes > MOST_LABELS) {
+        char many[40] = "";
+        if (about->classes > 0)
+            snprintf(many, sizeof many, "; %" PRIu32 " different ones", about->classes);
+        snprintf(text, sizeof text, "%.6g to %.6g, mean %.6g%s", about->label_least,
+                 about->label_most, about->label_mean, many);
         say("labels", text);
         return;
     }

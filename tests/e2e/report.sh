@@ -69,6 +69,8 @@ expect 3 '"cd" is a folder' "$TACIT" report cd --out cd --force
 expect 3 'cannot write "no/such/place.html"' "$TACIT" report cd --out no/such/place.html
 expect 3 'it has no summary.json' "$TACIT" report cd . --out new.html
 [ ! -e new.html ] || complain "a page of nothing"
+(ulimit -f 8; expect 3 'cannot write "full.html"' "$TACIT" report cd --out full.html; exit $failed) || failed=1
+[ ! -e full.html ] || complain "half a page"
 [ -z "$(ls | grep -F .html.)" ] || complain "temporary files: $(ls)"
 
 # ---- what it refuses ----

@@ -412,6 +412,12 @@ static void test_seeds_become_one_mean(void **state)
     html = PAGE("a", "b", "c");
     says(html, "(2 seeds)</span>");
     free(html);
+    spit("c", "config.yaml", "run: {seed: 3}\n"); /* now the others have a key that it lacks */
+    spit("a", "config.yaml", "run: {seed: 1, time: 7}\n");
+    spit("b", "config.yaml", "run: {seed: 2, time: 7}\n");
+    html = PAGE("a", "b", "c");
+    says(html, "(2 seeds)</span>");
+    free(html);
     free(csv);
     free(old);
     purge("a");

@@ -7,7 +7,7 @@ set -u
 build_packages="gcc libc6-dev cmake ninja-build pkg-config libsodium-dev libyaml-dev
     zlib1g-dev liblzma-dev liblapacke-dev libopenblas-serial-dev libarpack2-dev"
 test_packages="libcmocka-dev clang libclang-rt-dev clang-format clang-tidy cppcheck libmatio-dev
-    python3-networkx xz-utils"
+    python3-networkx python3-numpy python3-scipy xz-utils"
 study_packages="libmatio-dev python3 xz-utils"
 
 # The tests read JSON with whatever python3 there is.

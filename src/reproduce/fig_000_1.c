@@ -381,9 +381,9 @@ static const char *verdict(const figure *f)
         return "Here it is not ahead by both.";
     if (by[0] > 2 && by[1] > 2)
         return "So do we.";
-    return by[0] > 2 ? "Here it is far ahead by iterations and ahead by vectors too, though by "
-                       "less than a factor of two (rho was tuned for ADMM)."
-                     : "Here it is ahead by both, though by less than a factor of two.";
+    return by[0] > 2 ? "Here it is far ahead by iterations and ahead by vectors too, though not "
+                       "always by a factor of two (rho was tuned for ADMM)."
+                     : "Here it is ahead by both, though not always by a factor of two.";
 }
 
 static void add_findings(tacit_reproduced *out, const figure *f)

@@ -232,11 +232,12 @@ static void degrees(tacit_writer *out, const tacit_report_run *run, const char *
 {
     const tacit_columns *t = &run->degrees;
     const size_t n = t->rows;
-    double *x = calloc(n + 1, 2 * sizeof *x), *y = x + n;
+    double *x = calloc(n + 1, 2 * sizeof *x);
     if (!x) {
         out->failed = true;
         return;
     }
+    double *y = x + n;
     for (size_t i = 0; i < n; i++) {
         x[i] = (tacit_cell(t, i, DEGREE_LOW) + tacit_cell(t, i, DEGREE_HIGH)) / 2;
         y[i] = tacit_cell(t, i, DEGREE_AGENTS);

@@ -196,21 +196,23 @@ static void write_title(tacit_writer *out, const tacit_series *s, size_t i)
     tacit_write_format(out, ": %s at %s</title>", y, x);
 }
 
-/* A coordinate without a decimal that says nothing. */
-static void write_at(tacit_writer *out, double at)
+/* A coordinate, without zeros behind the point. */
+static void write_at(tacit_writer *out, double at, int decimals)
 {
     char text[32];
-    int len = snprintf(text, sizeof text, "%.1f", at);
-    if (len > 2 && text[len - 1] == '0')
-        text[len - 2] = '\0';
-    tacit_write_text(out, text);
+    int len = snprintf(text, sizeof text, "%.*f", decimals, at);
+    while (len > 1 && text[len - 1] == '0')
+        len--;
+    if (len > 1 && text[len - 1] == '.')
+        len--;
+    tacit_write_bytes(out, text, (size_t)len);
 }
 
-static void write_point(tacit_writer *out, const drawing *d, double x, double y)
+static void write_point(tacit_writer *out, const drawing *d, double x, double y, int decimals)
 {
-    write_at(out, tacit_axis_place(&d->x, x));
+    write_at(out, tacit_axis_place(&d->x, x), decimals);
     tacit_write_text(out, ",");
-    write_at(out, tacit_axis_place(&d->y, y));
+    write_at(out, tacit_axis_place(&d->y, y), decimals);
     tacit_write_text(out, " ");
 }
 
@@ -225,10 +227,10 @@ static void write_band(tacit_writer *out, const drawing *d, const tacit_series *
     tacit_write_text(out, "<polygon class=\"b\" points=\"");
     for (size_t k = 0; k < d->kept; k++)
         if (isfinite(s->low[d->keep[k]]) && isfinite(s->high[d->keep[k]]))
-            write_point(out, d, s->x[d->keep[k]], onto(&d->y, s->high[d->keep[k]]));
+            write_point(out, d, s->x[d->keep[k]], onto(&d->y, s->high[d->keep[k]]), 1);
     for (size_t k = d->kept; k-- > 0;)
         if (isfinite(s->low[d->keep[k]]) && isfinite(s->high[d->keep[k]]))
-            write_point(out, d, s->x[d->keep[k]], onto(&d->y, s->low[d->keep[k]]));
+            write_point(out, d, s->x[d->keep[k]], onto(&d->y, s->low[d->keep[k]]), 1);
     tacit_write_text(out, "\"/>");
 }
 
@@ -236,7 +238,7 @@ static void write_line(tacit_writer *out, const drawing *d, const tacit_series *
 {
     tacit_write_format(out, "<polyline class=\"l%s\" points=\"", second ? " l2" : "");
     for (size_t k = 0; k < d->kept; k++)
-        write_point(out, d, s->x[d->keep[k]], s->y[d->keep[k]]);
+        write_point(out, d, s->x[d->keep[k]], s->y[d->keep[k]], 2); /* the script reads them */
     tacit_write_text(out, "\"><title>");
     tacit_page_escape(out, s->name);
     tacit_write_text(out, "</title></polyline>");
@@ -253,9 +255,9 @@ static void write_dots(tacit_writer *out, const drawing *d, const tacit_series *
     for (size_t k = 0; k < d->kept; k++) {
         size_t i = d->keep[k];
         tacit_write_text(out, "<circle cx=\"");
-        write_at(out, tacit_axis_place(&d->x, s->x[i]));
+        write_at(out, tacit_axis_place(&d->x, s->x[i]), 1);
         tacit_write_text(out, "\" cy=\"");
-        write_at(out, tacit_axis_place(&d->y, s->y[i]));
+        write_at(out, tacit_axis_place(&d->y, s->y[i]), 1);
         tacit_write_format(out, "\" r=\"%s\"", size);
         if (d->kept <= MOST_TITLES) {
             tacit_write_text(out, ">");

@@ -8,7 +8,45 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+
+#include "tacit/base.h"
+
+static inline void bench_must(tacit_status status, const tacit_error *err)
+{
+    if (status == TACIT_OK)
+        return;
+    fprintf(stderr, "bench: %s\n", err->text);
+    exit(status);
+}
+
+/* The most memory this process ever had (VmHWM), in bytes. */
+static inline double bench_peak(void)
+{
+    char line[256];
+    double kilobytes = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status))
+        if (strncmp(line, "VmHWM:", 6) == 0)
+            kilobytes = strtod(line + 6, NULL);
+    if (status)
+        fclose(status);
+    return kilobytes * 1024;
+}
+
+static inline int bench_compare(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return a < b ? -1 : a > b;
+}
+
+/* Sorts `values`. */
+static inline double bench_median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, bench_compare);
+    return values[count / 2];
+}
 
 static inline double bench_seconds(void)
 {

@@ -30,28 +30,21 @@ typedef struct stage {
     double mean_bytes;           /* a tick must read */
 } stage;
 
-static void must(tacit_status status, const tacit_error *err)
-{
-    if (status == TACIT_OK)
-        return;
-    fprintf(stderr, "bench: %s\n", err->text);
-    exit(status);
-}
-
 static void build(stage *st)
 {
     tacit_error err = {0};
     tacit_data_options data;
-    must(tacit_options_defaults(&tacit_data_section, &data, &err), &err);
+    bench_must(tacit_options_defaults(&tacit_data_section, &data, &err), &err);
     data.agents = AGENTS;
     data.dimension = FEATURES;
     data.validation_records = data.test_records = 0;
     data.bound = TACIT_BOUND_L2;
-    must(tacit_data_load(&st->source, &data, TACIT_F32, 1, &err), &err);
-    must(tacit_graph_k_out(&st->graph, AGENTS, HALF_DEGREE, 1, &err), &err);
+    bench_must(tacit_data_load(&st->source, &data, TACIT_F32, 1, &err), &err);
+    bench_must(tacit_graph_k_out(&st->graph, AGENTS, HALF_DEGREE, 1, &err), &err);
     tacit_model_options model = {.loss = 0, .lambda = 0, .scalar = TACIT_F32};
-    must(tacit_model_create(&st->model, &model, FEATURES, &err), &err);
-    must(tacit_options_defaults(&tacit_protocol_find("cd")->options, st->options, &err), &err);
+    bench_must(tacit_model_create(&st->model, &model, FEATURES, &err), &err);
+    bench_must(tacit_options_defaults(&tacit_protocol_find("cd")->options, st->options, &err),
+               &err);
     double rows = 0;
     for (uint32_t k = 0; k < AGENTS; k++)
         rows += tacit_dataset_rows(st->source.data, k, TACIT_TRAIN);
@@ -69,11 +62,11 @@ static tacit_runtime *simulator(const stage *st, uint32_t threads)
                          .protocol_options = st->options,
                          .seed = 1,
                          .threads = threads};
-    must(tacit_options_defaults(&tacit_network_section, &world.network, &err), &err);
-    must(tacit_options_defaults(&tacit_privacy_section, &world.privacy, &err), &err);
+    bench_must(tacit_options_defaults(&tacit_network_section, &world.network, &err), &err);
+    bench_must(tacit_options_defaults(&tacit_privacy_section, &world.privacy, &err), &err);
     tacit_runtime *rt = NULL;
-    must(tacit_simulator.create(&rt, &world, &err), &err);
-    must(rt->ops->run(rt, 2, NULL, &err), &err); /* start and warm up */
+    bench_must(tacit_simulator.create(&rt, &world, &err), &err);
+    bench_must(rt->ops->run(rt, 2, NULL, &err), &err); /* start and warm up */
     return rt;
 }
 
@@ -83,7 +76,7 @@ static double tick_bandwidth(tacit_runtime *rt, const stage *st, double *ticks_a
     tacit_error err = {0};
     uint64_t before = rt->ops->traffic(rt).ticks;
     double start = bench_seconds();
-    must(rt->ops->run(rt, rt->ops->now(rt) + TURN_TIME, NULL, &err), &err);
+    bench_must(rt->ops->run(rt, rt->ops->now(rt) + TURN_TIME, NULL, &err), &err);
     double seconds = bench_seconds() - start;
     *ticks_a_second = (double)(rt->ops->traffic(rt).ticks - before) / seconds;
     return *ticks_a_second * st->mean_bytes;
@@ -201,18 +194,6 @@ static double stream_bandwidth(const stage *st, uint32_t threads, void *(*read)(
     return (double)sum_bytes / (bench_seconds() - start);
 }
 
-static int compare(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-    return a < b ? -1 : a > b;
-}
-
-static double median(double *values)
-{
-    qsort(values, TURNS, sizeof *values, compare);
-    return values[TURNS / 2];
-}
-
 static void compare_threads(FILE *out, const stage *st, uint32_t threads)
 {
     double ours[TURNS], bound[TURNS], random[TURNS], rate[TURNS];
@@ -226,10 +207,12 @@ static void compare_threads(FILE *out, const stage *st, uint32_t threads)
     char name[64], note[128];
     snprintf(name, sizeof name, "cd bandwidth %u thread%s", threads, threads > 1 ? "s" : "");
     snprintf(note, sizeof note, "%.0f updates a second; kernels %s; medians of %d turns",
-             median(rate), tacit_kernels_get()->name, TURNS);
-    bench_row(out, name, median(ours) / 1e9, median(bound) / 1e9, "GB/s", note);
+             bench_median(rate, TURNS), tacit_kernels_get()->name, TURNS);
+    bench_row(out, name, bench_median(ours, TURNS) / 1e9, bench_median(bound, TURNS) / 1e9, "GB/s",
+              note);
     snprintf(name, sizeof name, "random order %u thread%s", threads, threads > 1 ? "s" : "");
-    bench_row(out, name, median(random) / 1e9, median(bound) / 1e9, "GB/s",
+    bench_row(out, name, bench_median(random, TURNS) / 1e9, bench_median(bound, TURNS) / 1e9,
+              "GB/s",
               "rows of random agents summed and nothing else: the bound of any random order");
 }
 

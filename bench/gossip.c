@@ -23,51 +23,23 @@ static const char experiment_text[] =
     "graph: {kind: k-out, k: 5}\n"
     "protocol: {name: cd, mu: 1}\n";
 
-static void must(tacit_status status, const tacit_error *err)
-{
-    if (status == TACIT_OK)
-        return;
-    fprintf(stderr, "bench: %s\n", err->text);
-    exit(status);
-}
-
-static double peak_bytes(void)
-{
-    char line[256];
-    double kilobytes = 0;
-    FILE *status = fopen("/proc/self/status", "r");
-    while (status && fgets(line, sizeof line, status))
-        if (strncmp(line, "VmHWM:", 6) == 0)
-            kilobytes = strtod(line + 6, NULL);
-    if (status)
-        fclose(status);
-    return kilobytes * 1024;
-}
-
-static int compare(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-    return a < b ? -1 : a > b;
-}
-
 /* Seconds a node and round: the median of a few turns. */
 static double rounds(tacit_experiment *x, uint32_t threads)
 {
     tacit_error err = {0};
     tacit_session *session = NULL;
-    must(tacit_session_create(&session, x, threads, &err), &err);
+    bench_must(tacit_session_create(&session, x, threads, &err), &err);
     tacit_runtime *rt = tacit_session_runtime(session);
-    must(rt->ops->run(rt, 10, NULL, &err), &err); /* start and warm up */
+    bench_must(rt->ops->run(rt, 10, NULL, &err), &err); /* start and warm up */
     double seconds[TURNS];
     for (int turn = 0; turn < TURNS; turn++) {
         uint64_t before = rt->ops->traffic(rt).ticks;
         double start = bench_seconds();
-        must(rt->ops->run(rt, rt->ops->now(rt) + ROUNDS, NULL, &err), &err);
+        bench_must(rt->ops->run(rt, rt->ops->now(rt) + ROUNDS, NULL, &err), &err);
         seconds[turn] = (bench_seconds() - start) / (double)(rt->ops->traffic(rt).ticks - before);
     }
     tacit_session_free(session);
-    qsort(seconds, TURNS, sizeof *seconds, compare);
-    return seconds[TURNS / 2];
+    return bench_median(seconds, TURNS);
 }
 
 int main(void)
@@ -76,9 +48,10 @@ int main(void)
     tacit_experiment x;
     tacit_config config;
     tacit_config_init(&config);
-    must(tacit_config_parse(&config, "bench", experiment_text, sizeof experiment_text - 1, &err),
-         &err);
-    must(tacit_experiment_init(&x, &config, &err), &err);
+    bench_must(
+        tacit_config_parse(&config, "bench", experiment_text, sizeof experiment_text - 1, &err),
+        &err);
+    bench_must(tacit_experiment_init(&x, &config, &err), &err);
     FILE *out = bench_open("gossip");
     for (uint32_t threads = 1; threads <= 2; threads++) {
         char name[60], note[120];
@@ -89,7 +62,7 @@ int main(void)
                  PYTHON_SECONDS / ours);
         bench_row(out, name, ours * 1e6, PYTHON_SECONDS * 1e6, "us", note);
     }
-    bench_row(out, "gossip memory a node", peak_bytes() / AGENTS / 1e3, PYTHON_BYTES / 1e3, "kB",
+    bench_row(out, "gossip memory a node", bench_peak() / AGENTS / 1e3, PYTHON_BYTES / 1e3, "kB",
               "peak of the whole process over the agents");
     fclose(out);
     tacit_config_clear(&config);

@@ -30,14 +30,6 @@ typedef struct findings {
     double ticks;
 } findings;
 
-static void must(tacit_status status, const tacit_error *err)
-{
-    if (status == TACIT_OK)
-        return;
-    fprintf(stderr, "bench: %s\n", err->text);
-    exit(status);
-}
-
 static tacit_session *build(tacit_experiment *x, uint32_t agents, const char *scalar,
                             uint32_t threads, double time, double checkpoint)
 {
@@ -52,11 +44,11 @@ static tacit_session *build(tacit_experiment *x, uint32_t agents, const char *sc
     tacit_error err = {0};
     tacit_config config;
     tacit_config_init(&config);
-    must(tacit_config_parse(&config, "bench", text, (size_t)len, &err), &err);
-    must(tacit_experiment_init(x, &config, &err), &err);
+    bench_must(tacit_config_parse(&config, "bench", text, (size_t)len, &err), &err);
+    bench_must(tacit_experiment_init(x, &config, &err), &err);
     tacit_config_clear(&config);
     tacit_session *session = NULL;
-    must(tacit_session_create(&session, x, threads, &err), &err);
+    bench_must(tacit_session_create(&session, x, threads, &err), &err);
     return session;
 }
 
@@ -70,19 +62,6 @@ static double needed_bytes(const tacit_session *session, const char *scalar)
         (double)g->entries * (sizeof *g->neighbour + sizeof *g->weight + sizeof *g->mirror);
     const double records = (double)g->agents * RECORDS * (FEATURES + 1) * number;
     return records + models + graph;
-}
-
-static double peak_bytes(void)
-{
-    char line[256];
-    double kilobytes = 0;
-    FILE *status = fopen("/proc/self/status", "r");
-    while (status && fgets(line, sizeof line, status))
-        if (strncmp(line, "VmHWM:", 6) == 0)
-            kilobytes = strtod(line + 6, NULL);
-    if (status)
-        fclose(status);
-    return kilobytes * 1024;
 }
 
 static double file_bytes(const char *folder, const char *name)
@@ -122,10 +101,10 @@ static findings whole_run(uint32_t agents, const char *scalar)
     f.build = bench_seconds() - start;
     f.needed = needed_bytes(session, scalar);
     start = bench_seconds();
-    must(tacit_session_run(session, &(tacit_run_request){.folder = folder}, &err), &err);
+    bench_must(tacit_session_run(session, &(tacit_run_request){.folder = folder}, &err), &err);
     f.run = bench_seconds() - start;
     f.report = file_bytes(folder, "report.html");
-    f.peak = peak_bytes();
+    f.peak = bench_peak();
     tacit_session_free(session);
     tacit_experiment_clear(&x);
     remove_folder(folder);
@@ -141,11 +120,11 @@ static findings ticking(uint32_t agents, uint32_t threads)
     findings f = {0};
     tacit_session *session = build(&x, agents, "f64", threads, 1, 0);
     tacit_runtime *rt = tacit_session_runtime(session);
-    must(rt->ops->run(rt, 1, NULL, &err), &err);
+    bench_must(rt->ops->run(rt, 1, NULL, &err), &err);
     double until = 1 + (agents < LEAST_TICKS ? (double)LEAST_TICKS / agents : 1);
     uint64_t before = rt->ops->traffic(rt).ticks;
     double start = bench_seconds();
-    must(rt->ops->run(rt, until, NULL, &err), &err);
+    bench_must(rt->ops->run(rt, until, NULL, &err), &err);
     f.ticks = (double)(rt->ops->traffic(rt).ticks - before);
     f.tick = (bench_seconds() - start) / f.ticks;
     tacit_session_free(session);

@@ -1,9 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # docs/adding-a-protocol.md, done: one file and one line, and the program knows the protocol.
-set -u
-failed=0
-complain() { echo "FAIL: $*"; failed=1; }
+. "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
 if [ ! -e "$TACIT_BUILD_DIR/libtacit.a" ] || [ ! -e "$TACIT_BUILD_DIR/tacit.pc" ]; then
     echo "this build (sanitizers) needs flags that are not known here"
     exit 0

@@ -1,22 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What the program refuses: the exit code, the words, and that nothing is left behind.
-set -u
-failed=0
-complain() { echo "FAIL: $*"; failed=1; }
-
-# expect CODE PATTERN COMMAND...: stderr has the fixed string PATTERN, stdout is empty
-expect() {
-    local code=$1 pattern=$2
-    shift 2
-    "$@" >out.txt 2>err.txt
-    local got=$?
-    [ $got -eq "$code" ] || complain "exit $got, not $code: $*: $(cat err.txt)"
-    grep -qF -- "$pattern" err.txt || complain "no '$pattern' from: $*: $(cat err.txt)"
-    grep -q '^tacit: ' err.txt || complain "no 'tacit: ' in front: $*"
-    [ ! -s out.txt ] || complain "words on stdout: $*"
-    ! grep -q $'\033' err.txt || complain "escape codes without a terminal: $*"
-}
+. "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
 
 cat >small.yaml <<'YAML'
 run:

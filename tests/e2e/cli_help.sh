@@ -1,17 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What the program says of itself, and the shape of its results.
-set -u
-failed=0
-complain() { echo "FAIL: $*"; failed=1; }
-# says FIXED COMMAND...: wherever its lines break
-says() {
-    local pattern=$1
+. "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
+
+# Help says nothing on stderr.
+says_only() {
+    says "$@"
     shift
-    "$@" >out.txt 2>err.txt || complain "exit $?: $*: $(cat err.txt)"
-    tr -s ' \n' ' ' <out.txt | grep -qF -- "$pattern" || complain "no '$pattern' from: $*"
     [ ! -s err.txt ] || complain "words on stderr: $*: $(cat err.txt)"
-    ! grep -q $'\033' out.txt || complain "escape codes without a terminal: $*"
 }
 
 [ "$("$TACIT" --version)" = "tacit 0.1.0" ] || complain "--version"
@@ -19,22 +15,22 @@ says() {
 [ $? -eq 2 ] || complain "no words: not exit 2"
 grep -q 'Verbs' out.txt || complain "no words: no help"
 
-says 'Verbs' "$TACIT" --help
-says 'Verbs' "$TACIT" help
-for verb in demo run help; do
-    says 'Examples' "$TACIT" help $verb
-    says 'Exit codes' "$TACIT" $verb --help
-    says "tacit $verb" "$TACIT" $verb -h
+says_only 'Verbs' "$TACIT" --help
+says_only 'Verbs' "$TACIT" help
+for verb in demo run sweep report reproduce graph data help; do
+    says_only 'Examples' "$TACIT" help $verb
+    says_only 'Exit codes' "$TACIT" $verb --help
+    says_only "tacit $verb" "$TACIT" $verb -h
     "$TACIT" help $verb >a.txt
     "$TACIT" $verb --help >b.txt
     cmp -s a.txt b.txt || complain "help $verb and $verb --help differ"
 done
 # --help wins over what is wrong beside it.
-says 'Usage' "$TACIT" run --help --threads
-says 'mu: ' "$TACIT" help run
-says 'one of alone, global, cd, model-propagation' "$TACIT" help run
-says 'agents: 100' "$TACIT" help run
-says 'coordinate descent' "$TACIT" help protocols
+says_only 'Usage' "$TACIT" run --help --threads
+says_only 'mu: ' "$TACIT" help run
+says_only 'one of alone, global, cd, model-propagation' "$TACIT" help run
+says_only 'agents: 100' "$TACIT" help run
+says_only 'coordinate descent' "$TACIT" help protocols
 for page in demo run help protocols; do
     "$TACIT" help $page | awk 'length($0) > 80 { exit 1 }' || complain "help $page: over 80 columns"
 done
@@ -83,8 +79,8 @@ assert run["privacy"]["adversary"] == "local"
 assert run["messages"] > 0 and run["bytes"] == run["messages"] * 4 * 8
 PY
 cmp -s run.json small/summary.json || complain "--json is not summary.json"
-says 'epsilon unbounded at delta 1e-05 for one record (adjacency replace)' "$TACIT" run small.yaml --quiet
-says 'runs/small-2/' "$TACIT" run small.yaml -q
+says_only 'epsilon unbounded at delta 1e-05 for one record (adjacency replace)' "$TACIT" run small.yaml --quiet
+says_only 'runs/small-2/' "$TACIT" run small.yaml -q
 # Flags in all their spellings mean the same.
 "$TACIT" run --json=true -t1 -q -o other --set=run.seed=1 -- small.yaml >other.json ||
     complain "flags in other spellings"
@@ -105,8 +101,8 @@ assert rows["global"]["privacy"]["unbounded"] is True and rows["global"]["privac
 assert abs(rows["cd"]["test_accuracy"] - 0.88) < 0.01
 assert sum(group["agents"] for group in rows["cd"]["by_records"]) == 100
 PY
-says 'What one sees' "$TACIT" demo
-says '+-' "$TACIT" demo
+says_only 'What one sees' "$TACIT" demo
+says_only '+-' "$TACIT" demo
 LC_ALL=C.UTF-8 says '±' "$TACIT" demo
 "$TACIT" demo | awk 'length($0) > 80 { exit 1 }' || complain "the demo is wider than 80 columns"
 ! LC_ALL=C.UTF-8 "$TACIT" demo | grep ' $' || complain "blanks at the end of a line"
@@ -138,7 +134,7 @@ printf '%s\n' 'note: 1 agent has no neighbours and learns alone' \
 "$TACIT" run small.yaml --out remarks3 --set graph.cutoff=1 --set protocol.name=alone \
     >/dev/null 2>err.txt || complain "remarks"
 [ ! -s err.txt ] || complain "a remark on neighbours nobody asks: $(cat err.txt)"
-says 'runs/' "$TACIT" run small.yaml --quiet --set graph.cutoff=1
+says_only 'runs/' "$TACIT" run small.yaml --quiet --set graph.cutoff=1
 
 # ---- a trace says what crossed, and changes nothing ----
 "$TACIT" run small.yaml --json --out traced --trace trace.jsonl --threads 2 >traced.json 2>err.txt ||

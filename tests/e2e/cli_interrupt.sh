@@ -1,9 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Ctrl-C in the middle, --resume to the end: the same bytes as a run that nobody disturbed.
-set -u
-failed=0
-complain() { echo "FAIL: $*"; failed=1; }
+. "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
 
 # Long enough to be caught in the middle: a few seconds.
 cat >long.yaml <<'YAML'

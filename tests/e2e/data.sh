@@ -2,28 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tacit data: partitions of a small table, what it says, writes and refuses; records kept in a
 # file give the same run.
-set -u
-unset TACIT_DATA
-failed=0
-complain() { echo "FAIL: $*"; failed=1; }
-
-# expect CODE PATTERN COMMAND...: stderr has the fixed string PATTERN, stdout is empty
-expect() {
-    local code=$1 pattern=$2
-    shift 2
-    "$@" >out.txt 2>err.txt
-    local got=$?
-    [ $got -eq "$code" ] || complain "exit $got, not $code: $*: $(cat err.txt)"
-    grep -qF -- "$pattern" err.txt || complain "no '$pattern' from: $*: $(cat err.txt)"
-    [ ! -s out.txt ] || complain "words on stdout: $*"
-}
-# says PATTERN COMMAND...: it succeeds and stdout has PATTERN
-says() {
-    local pattern=$1
-    shift
-    "$@" >out.txt 2>err.txt || complain "exit $?: $*: $(cat err.txt)"
-    grep -qF -- "$pattern" out.txt || complain "no '$pattern' from: $*: $(cat out.txt)"
-}
+. "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
 
 # 600 records of 10 classes, 60 each.
 awk 'BEGIN { print "label,a,b"; for (k = 0; k < 600; k++) print k % 10 "," k % 7 "," (k * k) % 11 }' >ten.csv

@@ -1,9 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What the docs show is what there is: code blocks, the demo, the picture, and every command.
-set -u
-failed=0
-complain() { echo "FAIL: $*"; failed=1; }
+. "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
 source=$TACIT_SOURCE_DIR
 
 # block FILE LANGUAGE: the text inside ```LANGUAGE fences

@@ -1,32 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # tacit graph: figures, files, what is refused, and that nothing is left behind.
-set -u
-failed=0
-
-complain() {
-    echo "$*" >&2
-    failed=1
-}
-
-# expect CODE WORDS COMMAND...
-expect() {
-    local code=$1 pattern=$2
-    shift 2
-    "$@" >out.txt 2>err.txt
-    local got=$?
-    [ $got -eq "$code" ] || complain "exit $got, not $code: $*: $(cat err.txt)"
-    grep -qF -- "$pattern" err.txt || complain "no '$pattern' from: $*: $(cat err.txt)"
-    [ ! -s out.txt ] || complain "words on stdout: $*"
-}
-
-# says WORDS COMMAND...
-says() {
-    local pattern=$1
-    shift
-    "$@" >out.txt 2>err.txt || complain "exit $?: $*: $(cat err.txt)"
-    grep -qF -- "$pattern" out.txt || complain "no '$pattern' from: $*: $(cat out.txt)"
-}
+. "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
 
 # ---- figures ----
 says 'ring: 10 agents, 10 edges' "$TACIT" graph --kind ring --agents 10

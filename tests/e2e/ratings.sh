@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Ratings from the outside: examples/movielens.yaml on made-up ratings, what is said of leaks,
 # and files that are broken.
-set -u
-failed=0
-complain() { echo "FAIL: $*"; failed=1; }
+. "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
 example=$TACIT_SOURCE_DIR/examples/movielens.yaml
 export TACIT_DATA=$TMP/data
 u_data=$TACIT_DATA/movielens-100k/u.data

@@ -1,20 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # tacit report: pages of runs, what it refuses, and what it never overwrites.
-set -u
-failed=0
-complain() { echo "FAIL: $*"; failed=1; }
+. "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
 
-# expect CODE PATTERN COMMAND...: stderr has the fixed string PATTERN, stdout is empty
-expect() {
-    local code=$1 pattern=$2
-    shift 2
-    "$@" >out.txt 2>err.txt
-    local got=$?
-    [ $got -eq "$code" ] || complain "exit $got, not $code: $*: $(cat err.txt)"
-    grep -qF -- "$pattern" err.txt || complain "no '$pattern' from: $*: $(cat err.txt)"
-    [ ! -s out.txt ] || complain "words on stdout: $*"
-}
 says() { grep -qF -- "$2" "$1" || complain "$1 does not say: $2"; }
 
 cat >small.yaml <<'YAML'

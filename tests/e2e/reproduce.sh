@@ -1,20 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # tacit reproduce: what it lists, writes, refuses, and leaves behind.
-set -u
-failed=0
-complain() { echo "FAIL: $*"; failed=1; }
-# expect CODE PATTERN COMMAND...: stderr has the fixed string PATTERN, stdout is empty
-expect() {
-    local code=$1 pattern=$2
-    shift 2
-    "$@" >out.txt 2>err.txt
-    local got=$?
-    [ $got -eq "$code" ] || complain "exit $got, not $code: $*: $(cat err.txt)"
-    grep -qF -- "$pattern" err.txt || complain "no '$pattern' from: $*: $(cat err.txt)"
-    [ ! -s out.txt ] || complain "words on stdout: $*"
-}
-
+. "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
 "$TACIT" reproduce >list.txt || complain "the list: exit $?"
 grep -q '000-fig1 .*Coordinate descent against ADMM' list.txt || complain "000-fig1 is not listed"
 "$TACIT" help reproduce | grep -q 'Examples' || complain "no examples in the help"

@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The committed study, in small: it runs, chooses mu as committed, and what is committed is what
 # this tree gives (another CPU may round a record to the other side).
-set -u
-failed=0
-complain() { echo "FAIL: $*"; failed=1; }
+. "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
 committed=$TACIT_SOURCE_DIR/bench/results
 
 (cd "$TACIT_SOURCE_DIR" && RESULTS=$TMP/results SEEDS="1 2" MUS="2 5 10" tools/study_separators.sh) \

@@ -2,19 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # tacit sweep: the same bytes for any number of threads and after any kill, what it refuses, and
 # what it says in the end.
-set -u
-failed=0
-complain() { echo "FAIL: $*"; failed=1; }
-# expect CODE PATTERN COMMAND...: stderr has the fixed string PATTERN, stdout is empty
-expect() {
-    local code=$1 pattern=$2
-    shift 2
-    "$@" >out.txt 2>err.txt
-    local got=$?
-    [ $got -eq "$code" ] || complain "exit $got, not $code: $*: $(cat err.txt)"
-    grep -qF -- "$pattern" err.txt || complain "no '$pattern' from: $*: $(cat err.txt)"
-    [ ! -s out.txt ] || complain "words on stdout: $*"
-}
+. "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
+
+# same FOLDER OTHER WORDS: the same bytes in both
 same() {
     for file in sweep.yaml runs.csv means.csv report.html; do
         cmp -s "$1/$file" "$2/$file" || complain "$3: $file differs"

@@ -164,10 +164,12 @@ static void say_folder(const char *folder)
 {
     printf("  %-22s%s/\n", "folder", folder);
     printf("  %-22s", "holds");
-    cli_wrap("report.html, summary.json, metrics.csv, ledger.jsonl, models.npy, config.yaml", 24,
-             24);
+    cli_wrap("report.html, summary.json, metrics.csv, ledger.jsonl, models.npy, config.yaml, and "
+             "tables for reports",
+             24, 24);
     printf("  %-22s", "next");
-    cli_wrap("change a key with --set (see \"tacit help run\") and compare", 24, 24);
+    cli_wrap("change a key with --set (see \"tacit help run\"), then compare with \"tacit report\"",
+             24, 24);
 }
 
 static tacit_status say_json(tacit_session *session, bool complete, tacit_error *err)

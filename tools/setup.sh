@@ -8,7 +8,7 @@ build_packages="gcc libc6-dev cmake ninja-build pkg-config libsodium-dev libyaml
     zlib1g-dev liblzma-dev liblapacke-dev libopenblas-serial-dev libarpack2-dev"
 test_packages="libcmocka-dev clang libclang-rt-dev clang-format clang-tidy cppcheck libmatio-dev
     python3-networkx python3-numpy python3-scipy xz-utils"
-study_packages="libmatio-dev python3 xz-utils"
+study_packages="python3 xz-utils"
 
 # The tests read JSON with whatever python3 there is.
 command -v python3 >/dev/null || test_packages="$test_packages python3"

@@ -14,11 +14,8 @@
 
 #include "tables.h"
 
-#if defined(__has_include)
-#if __has_include(<matio.h>) && __has_include(<H5pubconf.h>)
-#define WITH_MATIO 1
+#ifdef WITH_MATIO
 #include <matio.h>
-#endif
 #endif
 
 /* ---- a writer ---- */

@@ -20,6 +20,7 @@
 
 #define POWER_STEPS 60
 #define STRESS_STEPS 200
+#define STILL 3e-3      /* a step that nobody would see: an edge is 1 to 3 long */
 #define WEAK_LENGTH 2.0 /* how much longer the weakest edge is */
 #define LATTICE 0.6     /* share of lines in two upright directions that makes a lattice */
 
@@ -119,8 +120,11 @@ static void find_paths(layout *l, const piece *p, uint32_t s)
         }
         l->done[next] = true;
         const double *length = l->length + member[next] * n;
-        for (uint32_t k = 0; k < p->count; k++)
-            row[k] = fmin(row[k], row[next] + length[member[k]]);
+        for (uint32_t k = 0; k < p->count; k++) {
+            double path = row[next] + length[member[k]];
+            if (path < row[k])
+                row[k] = path;
+        }
     }
 }
 
@@ -205,15 +209,16 @@ static double improve(layout *l, const piece *p)
             if (i == j)
                 continue;
             tacit_point there = l->at[member[j]];
-            double d = l->distance[(size_t)i * p->count + j], weight = 1 / (d * d);
-            double dx = here.x - there.x, dy = here.y - there.y, apart = hypot(dx, dy);
+            double near = 1 / l->distance[(size_t)i * p->count + j], weight = near * near;
+            double dx = here.x - there.x, dy = here.y - there.y, apart = sqrt(dx * dx + dy * dy);
             if (apart < 1e-9) { /* two in one place: part them, each in a direction of its own */
                 dx = cos(2.4 * i);
                 dy = sin(2.4 * i);
                 apart = 1;
             }
-            sum.x += weight * (there.x + d * dx / apart);
-            sum.y += weight * (there.y + d * dy / apart);
+            double pull = near / apart;
+            sum.x += weight * there.x + pull * dx;
+            sum.y += weight * there.y + pull * dy;
             weights += weight;
         }
         tacit_point next = {sum.x / weights, sum.y / weights};
@@ -295,7 +300,7 @@ static void place_piece(layout *l, piece *p)
         find_paths(l, p, s);
     scale_piece(l, p);
     for (int step = 0; step < STRESS_STEPS; step++) {
-        if (improve(l, p) < 1e-4)
+        if (improve(l, p) < STILL)
             break;
     }
     double share, angle = upright_angle(l, p, &share);

@@ -33,7 +33,8 @@ static tacit_sizes sum_up(uint32_t *size, uint32_t agents)
         s.rows += size[i];
     s.least = size[0];
     s.most = size[agents - 1];
-    s.median = ((double)size[(agents - 1) / 2] + (double)size[agents / 2]) / 2;
+    const uint32_t below = size[(agents - 1) / 2], above = size[agents / 2];
+    s.median = ((double)below + (double)above) / 2;
     s.mean = (double)s.rows / agents;
     return s;
 }
@@ -119,7 +120,7 @@ static void describe_values(tacit_description *d, const tacit_dataset *data)
 
 /* ---- classes of an agent ---- */
 
-/* Add the records of a shard to the counts of their classes. */
+/* Add the records of a shard to the counts of their classes, wide or narrow (NULL: not those). */
 static void count_classes(const tacit_description *d, const tacit_shard *shard, uint64_t *wide,
                           uint32_t *narrow)
 {
@@ -131,7 +132,7 @@ static void count_classes(const tacit_description *d, const tacit_shard *shard, 
             uint32_t c = d->classes > 0 ? tacit_class_of(d->class, d->classes, y) : 0;
             if (wide)
                 wide[c]++;
-            else
+            if (narrow)
                 narrow[c]++;
         }
     }

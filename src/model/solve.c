@@ -57,7 +57,7 @@ static void add_rows(newton *w, const tacit_model *model, size_t rows, double sc
 {
     const tacit_real_kernels *f64 = tacit_kernels_for(TACIT_F64);
     size_t p = w->p;
-    double z[CHUNK], curve[CHUNK], coef[CHUNK];
+    double z[CHUNK], curve[CHUNK] = {0}, coef[CHUNK];
     f64->dots(rows, p, w->rows, w->theta, z);
     for (size_t r = 0; r < rows; r++) {
         coef[r] = scale * tacit_loss_slope(model->loss, z[r], w->y[r]);

@@ -16,6 +16,7 @@
 #include "data/table.h"
 
 #define BYTES ((size_t)200 << 20)
+#define ROOM (BYTES + 4096) /* for the last line, too */
 #define COLUMNS 20
 #define AGENTS 1000
 #define TURNS 5
@@ -38,14 +39,6 @@ static double seconds_of(int who)
            1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
 }
 
-static void must(tacit_status status, const tacit_error *err)
-{
-    if (!status)
-        return;
-    fprintf(stderr, "%s\n", err->text);
-    exit(status);
-}
-
 typedef struct text {
     const char *name;
     char separator;    /* ':' for libsvm */
@@ -65,26 +58,26 @@ static int put_number(char *to, size_t size, const char *shape)
 
 static void generate(text *t)
 {
-    t->bytes = malloc(BYTES + 4096);
+    t->bytes = malloc(ROOM);
     if (!t->bytes)
         exit(70);
     size_t len = 0;
     if (t->separator == ',') {
-        len += (size_t)sprintf(t->bytes, "agent,label");
+        len += (size_t)snprintf(t->bytes, ROOM, "agent,label");
         for (int k = 0; k < COLUMNS; k++)
-            len += (size_t)sprintf(t->bytes + len, ",x%d", k);
+            len += (size_t)snprintf(t->bytes + len, ROOM - len, ",x%d", k);
         t->bytes[len++] = '\n';
     }
     while (len < BYTES) {
-        char *to = t->bytes + len, *end = t->bytes + BYTES + 4096;
+        char *to = t->bytes + len, *end = t->bytes + ROOM;
         const char *label = draw() & 1 ? "1" : "-1";
         if (t->separator == ',')
-            to += sprintf(to, "a%u,%s", (unsigned)(draw() % AGENTS), label);
+            to += snprintf(to, (size_t)(end - to), "a%u,%s", (unsigned)(draw() % AGENTS), label);
         else
-            to += sprintf(to, "%s", label);
+            to += snprintf(to, (size_t)(end - to), "%s", label);
         for (int k = 0; k < COLUMNS; k++) {
             if (t->separator == ':')
-                to += sprintf(to, " %d:", k + 1);
+                to += snprintf(to, (size_t)(end - to), " %d:", k + 1);
             else
                 *to++ = t->separator;
             to += put_number(to, (size_t)(end - to), t->shape);
@@ -101,7 +94,7 @@ static double read_text(const text *t, double *wall)
     tacit_data_options o;
     tacit_error err = {0};
     tacit_table table;
-    must(tacit_options_defaults(&tacit_data_section, &o, &err), &err);
+    bench_must(tacit_options_defaults(&tacit_data_section, &o, &err), &err);
     if (t->separator == ' ') {
         o.header = false;
         o.separator = 3;
@@ -110,7 +103,7 @@ static double read_text(const text *t, double *wall)
     }
     tacit_reader *read = t->separator == ':' ? tacit_read_libsvm : tacit_read_csv;
     double start = seconds_of(RUSAGE_SELF), passed = bench_seconds();
-    must(read(&table, &o, t->name, t->bytes, t->len, TACIT_F64, &err), &err);
+    bench_must(read(&table, &o, t->name, t->bytes, t->len, TACIT_F64, &err), &err);
     double seconds = seconds_of(RUSAGE_SELF) - start;
     *wall = (double)t->len / (bench_seconds() - passed) / 1e6;
     tacit_table_clear(&table);

@@ -227,7 +227,7 @@ static tacit_status run(const cli_args *args, tacit_error *err)
 
 static const cli_example examples[] = {
     {"tacit reproduce", "which figures there are"},
-    {"tacit reproduce 000-fig1", "run it again; under a minute on two cores"},
+    {"tacit reproduce 000-fig1", "run it again; about a minute on two cores"},
     {"tacit reproduce 000-fig1 --quick --json", "a smaller task, for programs"},
 };
 

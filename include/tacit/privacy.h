@@ -27,7 +27,24 @@ typedef enum tacit_trust {
 const char *tacit_trust_name(tacit_trust trust);
 const char *tacit_trust_words(tacit_trust trust); /* one line for a reader */
 
-typedef enum tacit_mechanism { TACIT_MECHANISM_NONE } tacit_mechanism;
+typedef enum tacit_mechanism {
+    TACIT_MECHANISM_NONE,
+    TACIT_MECHANISM_LAPLACE,  /* discrete Laplace on the grid, l1 */
+    TACIT_MECHANISM_GAUSSIAN, /* discrete Gaussian on the grid, l2 */
+    TACIT_MECHANISM_RESPONSE, /* k-ary randomized response */
+    TACIT_MECHANISMS
+} tacit_mechanism;
+/* Who adds up what was spent; account.h says how they differ. */
+typedef enum tacit_accountant {
+    TACIT_BY_SUM,
+    TACIT_BY_KOV,
+    TACIT_BY_ZCDP,
+    TACIT_BY_GDP,
+    TACIT_BY_RDP,
+    TACIT_BY_PLD,
+    TACIT_ACCOUNTANTS
+} tacit_accountant;
+extern const char *const tacit_accountant_names[]; /* "sum", ... and NULL */
 typedef enum tacit_norm { TACIT_L1, TACIT_L2 } tacit_norm;
 typedef enum tacit_unit { TACIT_UNIT_RECORD, TACIT_UNIT_USER } tacit_unit;
 typedef enum tacit_adjacency { TACIT_REPLACE, TACIT_ADD_REMOVE } tacit_adjacency;
@@ -42,15 +59,23 @@ typedef struct tacit_clip {
     double radius;
 } tacit_clip;
 
-/* What one release will cost. `sensitivity` and `noise` are for mechanisms with noise. */
+/*
+ * What one release will cost. Values leave as integers times 2^grid; `sensitivity` and `noise`
+ * are in the unit of the value, so `sensitivity` is a whole number of grid steps, rounding
+ * included. Without noise only mechanism, norm, unit, adjacency and what matter.
+ */
 typedef struct tacit_cost {
     tacit_mechanism mechanism;
     tacit_norm norm;
     tacit_unit unit;
     tacit_adjacency adjacency;
-    double sensitivity;
-    double noise;
-    const char *what; /* "gradient", "smoothness": a literal, for the ledger */
+    int grid;             /* log2 of the step */
+    uint32_t categories;  /* response: k */
+    uint64_t coordinates; /* of the vector; 1: a scalar or a count */
+    double sensitivity;   /* how far neighbouring data can be apart, in `norm` */
+    double noise;         /* laplace: scale; gaussian: sigma; response: epsilon */
+    double sampling;      /* a record takes part with this probability; 0 or 1: always */
+    const char *what;     /* "gradient", "smoothness": a literal, for the ledger */
 } tacit_cost;
 
 typedef struct tacit_permit tacit_permit;   /* the right to one release */
@@ -87,6 +112,7 @@ typedef struct tacit_ledger {
 typedef struct tacit_budget {
     double epsilon, delta; /* epsilon infinity: no limit, but everything is written down */
     tacit_trust trust;
+    tacit_accountant accountant;
 } tacit_budget;
 
 void tacit_ledger_clear(tacit_ledger *ledger);

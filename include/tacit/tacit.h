@@ -2,6 +2,7 @@
 #ifndef TACIT_H
 #define TACIT_H
 /* Everything. */
+#include "tacit/account.h"
 #include "tacit/base.h"
 #include "tacit/checkpoint.h"
 #include "tacit/config.h"
@@ -10,6 +11,7 @@
 #include "tacit/experiment.h"
 #include "tacit/graph.h"
 #include "tacit/model.h"
+#include "tacit/noise.h"
 #include "tacit/privacy.h"
 #include "tacit/protocol.h"
 #include "tacit/random.h"

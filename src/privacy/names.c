@@ -26,7 +26,10 @@ const char *tacit_trust_words(tacit_trust t)
     return trust[t].words;
 }
 
-static const char *const mechanisms[] = {"none", NULL};
+static const char *const mechanisms[] = {"none", "laplace", "gaussian", "response", NULL};
+const char *const tacit_accountant_names[] = {"sum", "kov", "zcdp", "gdp", "rdp", "pld", NULL};
+/* What the options offer: those with a working road from a gradient. */
+static const char *const vector_mechanisms[] = {"none", NULL};
 static const char *const units[] = {"record", "user", NULL};
 static const char *const adjacencies[] = {"replace", "add-remove", NULL};
 
@@ -51,7 +54,7 @@ static const tacit_option options[] = {
     {.key = "mechanism",
      .type = TACIT_OPT_CHOICE,
      .fallback = "none",
-     .choices = mechanisms,
+     .choices = vector_mechanisms,
      .offset = FIELD(mechanism),
      .help = "how a value is protected before it leaves an agent; none releases it bare"},
     {.key = "epsilon",

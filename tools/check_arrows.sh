@@ -24,7 +24,7 @@ declare -A may=(
 )
 # Which module a public header belongs to.
 declare -A owner=(
-    [base]=base [targets]=base [checkpoint]=base [vector]=base [config]=config [random]=random [noise]=random [privacy]=privacy [account]=privacy [ledger]=privacy [audit]=experiment [graph]=graph
+    [base]=base [targets]=base [checkpoint]=base [vector]=base [config]=config [random]=random [noise]=random [privacy]=privacy [account]=privacy [ledger]=privacy [audit]=privacy [canary]=experiment [graph]=graph
     [data]=data [model]=model [env]=protocol [protocol]=protocol [runtime]=runtime
     [experiment]=experiment [sweep]=experiment [reproduce]=reproduce [tacit]=cli
 )

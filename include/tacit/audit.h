@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_AUDIT_H
+#define TACIT_AUDIT_H
+/*
+ * What was told, measured from outside: a lower bound on epsilon to put beside the claim.
+ *
+ * A trial plants a canary or leaves it out, lets the mechanism or the training run, and turns
+ * what an adversary saw into one number, the score. Whoever can tell from scores whether the
+ * canary was there has shown that epsilon is not small. An audit never shows that a mechanism
+ * is private: a low bound may mean a weak attack. docs/audit.md says what the numbers mean.
+ *
+ * Every bound below holds with the probability `confidence` it was asked for, whatever the
+ * mechanism does: thresholds come from pilot trials that are not counted afterwards.
+ */
+#include "tacit/base.h"
+#include "tacit/random.h"
+
+/* ---- bounds from counts ---- */
+
+/* Trials without the canary of which `fp` were taken for one with it; with it, and `fn` missed. */
+typedef struct tacit_guesses {
+    uint64_t fp, n0;
+    uint64_t fn, n1;
+} tacit_guesses;
+
+/* Both directions of log((1 - fnr - delta) / fpr) with Clopper-Pearson bounds on the rates, each
+ * at (1 - confidence) / 2 (Jagielski, Ullman, Oprea 2020); at least 0, NAN for absurd counts. */
+double tacit_audit_clopper_pearson(const tacit_guesses *guesses, double delta, double confidence);
+
+/* What else is known of the mechanism: how far the error rates of any test trade off. The claim
+ * is then about a shift of such noise, and a bound on the shift is a bound on epsilon. Laplace
+ * means one release; many Gaussian releases are one Gaussian. */
+typedef enum tacit_audit_curve {
+    TACIT_CURVE_NONE, /* nothing: no such bound */
+    TACIT_CURVE_GAUSSIAN,
+    TACIT_CURVE_LAPLACE
+} tacit_audit_curve;
+
+/* The largest shift that the same two Clopper-Pearson bounds exclude, as epsilon at delta (Nasr
+ * et al. 2023, for the Gaussian). */
+double tacit_audit_trade_off(const tacit_guesses *guesses, tacit_audit_curve curve, double delta,
+                             double confidence);
+/* The same from both kinds of errors together; needs n0 == n1 and a confidence of at least 0.8.
+ * One bound instead of two, hence tighter when errors are about equally many. */
+double tacit_audit_trade_off_pooled(const tacit_guesses *guesses, tacit_audit_curve curve,
+                                    double delta, double confidence);
+
+/* One training with `canaries`, each planted or not by a fair coin; `correct` of `guesses` about
+ * them were right, the others abstained (Steinke, Nasr, Jagielski 2023): how likely that is at
+ * most if training is (epsilon, delta)-DP, and the largest epsilon for which that is below
+ * `p`. */
+double tacit_audit_one_run_p(uint64_t canaries, uint64_t guesses, uint64_t correct, double epsilon,
+                             double delta);
+double tacit_audit_one_run(uint64_t canaries, uint64_t guesses, uint64_t correct, double delta,
+                           double p);
+
+/* ---- trials ---- */
+
+typedef struct tacit_audit_trial {
+    uint64_t number;
+    bool with;            /* is the canary there? */
+    uint32_t worker;      /* below plan->threads: for memory of its own */
+    tacit_stream *stream; /* of this trial alone */
+} tacit_audit_trial;
+
+/* One trial; called from many threads at a time. What is not a number counts as -INFINITY. */
+typedef tacit_status tacit_audit_score(void *ctx, const tacit_audit_trial *trial, double *score,
+                                       tacit_error *err);
+
+typedef struct tacit_audit_plan {
+    uint64_t trials;         /* with the canary, and as many without */
+    uint64_t pilot;          /* of each kind before those; 0: half as many */
+    double delta;            /* of the claim */
+    double confidence;       /* with which all bounds hold together; at least 0.8 */
+    tacit_audit_curve curve; /* of the claimed mechanism */
+    uint64_t seed;
+    uint32_t threads; /* the result does not depend on it */
+    const tacit_stop *stop;
+    void (*progress)(void *ctx, double done, double total); /* from the calling thread */
+    void *progress_ctx;
+} tacit_audit_plan;
+
+#define TACIT_AUDIT_MAX_TRIALS (UINT64_C(1) << 30)
+
+typedef struct tacit_audit_bound {
+    double epsilon;    /* at delta; NAN: there is no such bound */
+    double confidence; /* of this bound alone */
+    double threshold;  /* chosen on the pilot: the canary is said to be there if the score is */
+    bool above;        /* above it (below it otherwise) */
+    bool pooled;       /* both kinds of errors counted together */
+    tacit_guesses guesses;
+} tacit_audit_bound;
+
+typedef struct tacit_audit {
+    uint64_t pilot, trials;
+    double *with, *without; /* pilot + trials scores of each kind, in order */
+    double delta, confidence;
+    tacit_audit_bound clopper_pearson, trade_off;
+} tacit_audit;
+
+/* Run all trials and find the bounds; clear afterwards in any case. */
+tacit_status tacit_audit_run(tacit_audit *out, const tacit_audit_plan *plan,
+                             tacit_audit_score *score, void *ctx, tacit_error *err);
+/* The bounds alone, from the scores in `audit`. */
+tacit_status tacit_audit_find(tacit_audit *audit, tacit_audit_curve curve, tacit_error *err);
+void tacit_audit_clear(tacit_audit *audit);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_PRIVACY_AUDIT_H
+#define TACIT_PRIVACY_AUDIT_H
+/* Inside of audits: what the choice of a threshold shares with the bounds. */
+#include "tacit/audit.h"
+
+typedef struct tacit_rates {
+    double fp, fn;
+} tacit_rates;
+
+/* Clopper-Pearson: above the true rate but with probability `miss`; counts may be fractions. */
+double tacit_rate_above(double count, double trials, double miss);
+double tacit_rates_epsilon(tacit_rates rates, double delta);
+double tacit_rates_shift(tacit_audit_curve curve, tacit_rates rates);
+double tacit_pooled_shift(tacit_audit_curve curve, double rate);
+double tacit_shift_epsilon(tacit_audit_curve curve, double shift, double delta);
+
+#endif

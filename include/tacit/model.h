@@ -15,7 +15,6 @@
 #include "tacit/vector.h"
 
 typedef struct tacit_model tacit_model;
-typedef struct tacit_scratch tacit_scratch; /* a thread's memory for one event */
 
 /* Options of the YAML section "model". */
 typedef struct tacit_model_options {
@@ -39,7 +38,9 @@ tacit_status tacit_model_check(const tacit_model *model, const tacit_dataset *da
 double tacit_model_lambda(const tacit_model *model, size_t records);
 
 /* ---- under a permit: may be released ---- */
-/* Mean over records of the clipped gradient of the loss at `at`, without regulariser. */
+/* Mean over records of the clipped gradient of the loss at `at`, without regulariser. Under a cost
+ * with noise `clip` is that of the cost (tacit_cost_clip), the result is on its grid, and under
+ * add-remove it is the sum: how many records there are is a secret then. */
 tacit_status tacit_model_gradient(const tacit_model *model, tacit_permit *permit,
                                   const tacit_shard *shard, const tacit_public *at, tacit_clip clip,
                                   tacit_scratch *scratch, tacit_bounded **out, tacit_error *err);

@@ -8,11 +8,17 @@
  *   bounded = a kernel of model.h      needs the permit; says norm and sensitivity
  *   public  = release(permit, bounded) consumes both; noise by the cost's mechanism
  *
- * Only the `none` mechanism exists yet: it adds nothing, and the ledger writes it down
- * as epsilon = infinity. Nothing is public by accident, and nothing is free by accident.
+ * A value with noise lives on a public grid from clipping on: whole numbers of steps, a step
+ * being a power of two. Records are clipped, rounded towards zero and checked again as integers,
+ * then summed as integers; the noise is an integer (noise.h). So what a record can change is a
+ * fact about integers, whatever floating point did before. docs/release.md has the argument.
+ *
+ * The `none` mechanism adds nothing, and the ledger writes it down as epsilon = infinity.
+ * Nothing is public by accident, and nothing is free by accident.
  */
 #include "tacit/base.h"
 #include "tacit/config.h"
+#include "tacit/random.h"
 #include "tacit/vector.h"
 
 /* What the adversary sees. */
@@ -86,8 +92,29 @@ typedef struct tacit_privacy_options {
     int mechanism; /* tacit_mechanism */
     double epsilon, delta;
     int unit, adjacency;
+    double clip;      /* C; infinity: nothing is clipped, and nothing with noise released */
+    double noise;     /* scale or sigma, divided by C; 0: found from epsilon, delta, releases */
+    int64_t releases; /* planned for each agent, when noise is 0 */
+    int accountant;   /* tacit_accountant */
 } tacit_privacy_options;
 extern const tacit_section tacit_privacy_section;
+
+/* ---- planning a cost ---- */
+/* The cost of a vector of `coordinates` numbers under a run's options. Unit record: a sum over
+ * records of vectors clipped to C; unit user: one vector clipped to C. Chooses the grid, finds
+ * the noise if need be, and rounds it up to whole steps. */
+tacit_status tacit_cost_plan(tacit_cost *cost, const tacit_privacy_options *options,
+                             uint64_t coordinates, const char *what, tacit_error *err);
+/* The same for any radius: `noise` is sigma or scale in the unit of the value. `cost` says
+ * mechanism, unit, adjacency, sampling, coordinates and what; the rest is filled in. */
+tacit_status tacit_cost_on_grid(tacit_cost *cost, double radius, double noise, tacit_error *err);
+/* A count, changed by one at most by one record, on the grid of whole numbers. */
+tacit_status tacit_cost_count(tacit_cost *cost, double noise, tacit_error *err);
+/* Randomized response among `categories` >= 2. */
+tacit_status tacit_cost_choice(tacit_cost *cost, uint32_t categories, double epsilon,
+                               tacit_error *err);
+/* What records (or the whole) are clipped to under a cost with noise. */
+tacit_clip tacit_cost_clip(const tacit_cost *cost);
 
 /* ---- ledger: append-only, run-length compact, one for each agent ---- */
 /* The distinct costs of a run, shared by all its ledgers and outliving them. */
@@ -106,6 +133,7 @@ typedef struct tacit_ledger {
     uint32_t count;
     uint32_t capacity : 31;
     uint32_t lent : 1; /* entries are somebody else's memory */
+    uint64_t next;     /* id of the next release; none is ever given twice */
 } tacit_ledger;
 
 /* The budget all agents of a run have, and against whom it is counted. */
@@ -131,10 +159,38 @@ size_t tacit_permit_size(void);
 double tacit_ledger_epsilon(const tacit_ledger *ledger, const tacit_budget *budget);
 uint64_t tacit_ledger_releases(const tacit_ledger *ledger);
 
-/* The mechanism itself: consumes the permit, checks that `bounded` was made under it and
- * is no more sensitive than was paid for, and turns it into a public vector in place
- * (scratch memory: good until the event ends). */
-tacit_status tacit_mechanism_apply(tacit_permit *permit, tacit_bounded *bounded, tacit_public **out,
+/* ---- kernels that bound what is not a gradient (those are in model.h) ---- */
+typedef struct tacit_scratch tacit_scratch; /* a thread's memory for one event */
+/* A whole vector, clipped to the cost's radius. */
+tacit_status tacit_bound_vector(tacit_permit *permit, const tacit_secret *vector,
+                                tacit_scratch *scratch, tacit_bounded **out, tacit_error *err);
+/* A number between `least` and `most` (what lies outside is moved to the border); the cost was
+ * planned for radius (most - least) / 2. */
+tacit_status tacit_bound_number(tacit_permit *permit, tacit_private_metric value, double least,
+                                double most, tacit_scratch *scratch, tacit_bounded **out,
+                                tacit_error *err);
+/* How many: one record more or less changes it by one; the cost was planned by
+ * tacit_cost_count. */
+tacit_status tacit_bound_count(tacit_permit *permit, tacit_private_metric count,
+                               tacit_scratch *scratch, tacit_bounded **out, tacit_error *err);
+/* One of 0 .. categories-1, for randomized response. */
+tacit_status tacit_bound_choice(tacit_permit *permit, tacit_private_metric choice,
+                                tacit_scratch *scratch, tacit_bounded **out, tacit_error *err);
+
+/* ---- the mechanism itself ---- */
+/* Where noise comes from: streams for noise of (random, agent), one for each release and piece
+ * of 4096 coordinates or more, so that a large release may be shared by threads. */
+typedef struct tacit_noise_source {
+    const tacit_random *random;
+    tacit_agent agent;
+    struct tacit_threads *threads; /* or NULL */
+} tacit_noise_source;
+/* Consumes the permit, checks that `bounded` was made under it and is no more sensitive than was
+ * paid for, adds the noise, and turns it into a public vector (scratch memory: good until the
+ * event ends): grid integers where the shape is of integers, else those times the step and a
+ * public factor (1/m for a mean). */
+tacit_status tacit_mechanism_apply(tacit_permit *permit, tacit_bounded *bounded,
+                                   const tacit_noise_source *source, tacit_public **out,
                                    tacit_error *err);
 
 #endif

@@ -34,9 +34,14 @@ typedef enum tacit_purpose {
 /* The keys of one run: 32 bytes a purpose. Wipe with tacit_random_clear. */
 typedef struct tacit_random {
     uint8_t key[TACIT_PURPOSES][32];
+    int64_t process; /* 0: of a seed; else the process that drew it from the system */
 } tacit_random;
 
 void tacit_random_init(tacit_random *random, uint64_t seed);
+/* Keys from the system, for real secrets: new in every process, kept nowhere. */
+tacit_status tacit_random_system(tacit_random *random, tacit_error *err);
+/* False in a child that inherited keys of the system: its noise would repeat the parent's. */
+bool tacit_random_is_own(const tacit_random *random);
 void tacit_random_clear(tacit_random *random);
 
 typedef struct tacit_stream {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Layout: "TACITCK2", payload, BLAKE2b-256 of all before it.
+ * Layout: "TACITCK3", payload, BLAKE2b-256 of all before it.
  * Every item starts with a tag byte, so that a loader that drifts from its saver fails at
  * the next item instead of reading nonsense. All numbers little-endian.
  *
@@ -17,7 +17,7 @@
 #define HEADER 8
 #define CHECKSUM 32
 #define FLUSH_AT ((size_t)1 << 18) /* bytes that gather before a sink gets them */
-static const char magic[HEADER] = {'T', 'A', 'C', 'I', 'T', 'C', 'K', '2'};
+static const char magic[HEADER] = {'T', 'A', 'C', 'I', 'T', 'C', 'K', '3'};
 
 /* What a vector is; how its references are counted is the loading pool's business. */
 #define KEPT_FLAGS ((uint32_t)(TACIT_VECTOR_SECRET | TACIT_VECTOR_FROZEN))

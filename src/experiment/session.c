@@ -139,23 +139,10 @@ size_t tacit_session_leaks(const tacit_session *session, const char *words[TACIT
     return count;
 }
 
-double tacit_session_epsilon(const tacit_session *session)
-{
-    const tacit_runtime *rt = session->runtime;
-    const tacit_budget budget = tacit_session_budget(session);
-    double epsilon = 0;
-    for (uint32_t i = 0; i < session->graph.agents; i++) {
-        const tacit_ledger *ledger = rt->ops->agent_ledger(rt, i);
-        if (ledger)
-            epsilon = fmax(epsilon, tacit_ledger_epsilon(ledger, &budget));
-    }
-    /* A curator's model comes out without noise, though no agent ever released anything. */
-    return session->experiment->protocol->flags & TACIT_ORACLE ? INFINITY : epsilon;
-}
-
 tacit_budget tacit_session_budget(const tacit_session *session)
 {
     return (tacit_budget){.epsilon = session->experiment->privacy.epsilon,
                           .delta = session->experiment->privacy.delta,
-                          .trust = session->experiment->protocol->trust};
+                          .trust = session->experiment->protocol->trust,
+                          .accountant = (tacit_accountant)session->experiment->privacy.accountant};
 }

@@ -158,8 +158,8 @@ static void chacha_words(const uint32_t key[8], size_t n, const uint64_t *nonce,
         .axpy = axpy_##suffix, .scale = scale_##suffix, .combine = combine_##suffix,               \
         .distance2 = distance2_##suffix, .dots = dots_##suffix, .accumulate = accumulate_##suffix, \
         .logistic = logistic_##suffix, .squared = squared_##suffix,                                \
-        .gradient_logistic = gradient_logistic_##suffix,                                           \
-        .gradient_squared = gradient_squared_##suffix,                                             \
+        .gradient_logistic = gradient_logistic_##suffix, .lengths = lengths_##suffix,              \
+        .to_grid = to_grid_##suffix, .gradient_squared = gradient_squared_##suffix,                \
     }
 
 const tacit_kernels TABLE = {.name = TABLE_NAME,

@@ -222,6 +222,58 @@ static void NAME(accumulate)(size_t rows, size_t p, const void *xv, const void *
         NAME(axpy)(p, (double)coef[r], x + r * p, gv);
 }
 
+typedef INDEX NAME(bits) __attribute__((vector_size(sizeof(REAL) * LANES)));
+
+/* About ||x[r]||: what is exact is taken of integers later (bound.c). */
+static void NAME(lengths)(size_t rows, size_t p, bool l1, const void *xv, double *length)
+{
+    const REAL *x = xv;
+    const REAL zero = (REAL)-0.0;
+    NAME(bits) size;
+    memcpy(&size, &(VEC){0}, sizeof size);
+    INDEX sign;
+    memcpy(&sign, &zero, sizeof sign);
+    size = ~(size + sign);
+    for (size_t r = 0; r < rows; r++, x += p) {
+        VEC sum = {0};
+        size_t k = 0;
+        for (; k + LANES <= p; k += LANES) {
+            VEC v = LOAD(x + k);
+            sum += l1 ? (VEC)((NAME(bits))v & size) : v * v;
+        }
+        VEC4 four = NAME(sum_to_4)(sum);
+        double all = (double)(four[0] + four[1] + four[2] + four[3]);
+        for (; k < p; k++)
+            all += l1 ? fabs((double)x[k]) : (double)x[k] * (double)x[k];
+        length[r] = l1 ? all : sqrt(all);
+    }
+}
+
+/* row = a x in whole steps, rounded towards zero and no larger than `limit` (below 2^25) each;
+ * returns the sum of sizes (l1) or squares, or more than any limit allows. */
+static uint64_t NAME(to_grid)(size_t p, double a, int32_t limit, bool l1, const void *xv,
+                              int32_t *row)
+{
+    const REAL *x = xv;
+    const double top = limit;
+    uint64_t sum = 0;
+    for (size_t at = 0; at < p && sum < UINT64_C(1) << 60; at += 1024) {
+        const size_t end = p - at < 1024 ? p : at + 1024;
+        uint64_t sizes = 0, squares = 0;
+        for (size_t k = at; k < end; k++) {
+            double t = a * (double)x[k];
+            t = t < top ? t : top; /* NaN too */
+            t = t > -top ? t : -top;
+            int32_t v = (int32_t)t;
+            row[k] = v;
+            sizes += (uint32_t)(v < 0 ? -v : v);
+            squares += (uint64_t)((int64_t)v * v);
+        }
+        sum += l1 ? sizes : squares;
+    }
+    return sum;
+}
+
 static inline VEC4 NAME(squared4)(VEC4 z, VEC4 y)
 {
     return 2 * (z - y);

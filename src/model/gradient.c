@@ -97,6 +97,8 @@ tacit_status tacit_model_gradient(const tacit_model *model, tacit_permit *permit
                                   const tacit_shard *shard, const tacit_public *at, tacit_clip clip,
                                   tacit_scratch *scratch, tacit_bounded **out, tacit_error *err)
 {
+    if (permit->cost.mechanism != TACIT_MECHANISM_NONE)
+        return tacit_gradient_on_grid(model, permit, shard, at, scratch, out, err);
     size_t records = tacit_shard_rows(shard);
     double sensitivity = mean_sensitivity(&permit->cost, clip, records);
     tacit_status status =

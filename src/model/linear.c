@@ -57,7 +57,7 @@ tacit_status tacit_model_create(tacit_model **out, const tacit_model_options *o,
     tacit_model *model = calloc(1, sizeof *model);
     if (!model)
         return tacit_out_of_memory(err);
-    model->loss = (tacit_loss)o->loss;
+    model->loss = (tacit_row_loss)o->loss;
     model->lambda = o->lambda;
     model->lambda_records = o->lambda_records > 0 ? o->lambda_records : 1;
     model->features = features;
@@ -111,7 +111,7 @@ double tacit_model_smoothness_bound(const tacit_model *model, double radius)
     return model->loss == TACIT_LOGISTIC ? radius * radius / 4 : 2 * radius * radius;
 }
 
-double tacit_loss_value(tacit_loss loss, double z, double y)
+double tacit_loss_value(tacit_row_loss loss, double z, double y)
 {
     if (loss == TACIT_SQUARED)
         return (z - y) * (z - y);
@@ -119,12 +119,12 @@ double tacit_loss_value(tacit_loss loss, double z, double y)
     return t > 0 ? log1p(exp(-t)) : log1p(exp(t)) - t;
 }
 
-double tacit_loss_slope(tacit_loss loss, double z, double y)
+double tacit_loss_slope(tacit_row_loss loss, double z, double y)
 {
     return loss == TACIT_SQUARED ? 2 * (z - y) : -y / (1 + exp(y * z));
 }
 
-double tacit_loss_curve(tacit_loss loss, double z, double y)
+double tacit_loss_curve(tacit_row_loss loss, double z, double y)
 {
     if (loss == TACIT_SQUARED)
         return 2;

@@ -4,10 +4,10 @@
 #include "data/shard.h"
 #include "tacit/model.h"
 
-typedef enum tacit_loss { TACIT_LOGISTIC, TACIT_SQUARED } tacit_loss;
+typedef enum tacit_row_loss { TACIT_LOGISTIC, TACIT_SQUARED } tacit_row_loss;
 
 struct tacit_model {
-    tacit_loss loss;
+    tacit_row_loss loss;
     double lambda; /* 0: lambda_records / m */
     double lambda_records;
     size_t features;
@@ -16,13 +16,18 @@ struct tacit_model {
 };
 
 /* Loss of one record at margin z = theta . x, its first and second derivative by z. */
-double tacit_loss_value(tacit_loss loss, double z, double y);
-double tacit_loss_slope(tacit_loss loss, double z, double y);
-double tacit_loss_curve(tacit_loss loss, double z, double y);
+double tacit_loss_value(tacit_row_loss loss, double z, double y);
+double tacit_loss_slope(tacit_row_loss loss, double z, double y);
+double tacit_loss_curve(tacit_row_loss loss, double z, double y);
 
 /* Row `row` of a batch and of a vector as doubles. */
 void tacit_row_doubles(const tacit_batch *batch, tacit_scalar scalar, size_t features, size_t row,
                        double *out, double *y);
+
+/* gradient_grid.c: tacit_model_gradient for a cost with noise. */
+tacit_status tacit_gradient_on_grid(const tacit_model *model, tacit_permit *permit,
+                                    const tacit_shard *shard, const tacit_public *at,
+                                    tacit_scratch *scratch, tacit_bounded **out, tacit_error *err);
 
 /* L_i(theta) for a theta of doubles (NULL: zero). */
 double tacit_linear_loss(const tacit_model *model, const tacit_shard *shard, const double *theta);

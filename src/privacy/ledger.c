@@ -7,7 +7,9 @@
  *     nothing was computed, which undoes exactly its own charge.
  *  2. A charge is in the ledger before tacit_ledger_reserve returns a permit, so before
  *     any data is touched.
- *  3. Consecutive releases of equal cost share one entry: a million agents with a thousand
+ *  3. A release's id is never given twice, not even that of a permit that came back: noise is
+ *     drawn by it.
+ *  4. Consecutive releases of equal cost share one entry: a million agents with a thousand
  *     ticks each need a few entries an agent, of 32 bytes, since costs are kept elsewhere.
  */
 #include <math.h>
@@ -56,21 +58,13 @@ static bool grow(tacit_ledger *ledger)
     return tacit_ledger_room(ledger, ledger->capacity ? 2 * (uint64_t)ledger->capacity : 2);
 }
 
-/* Epsilon of one release. A bare release has no finite epsilon. */
-static double release_epsilon(const tacit_cost *cost)
-{
-    (void)cost; /* TACIT_MECHANISM_NONE is the only one there is */
-    return INFINITY;
-}
-
 double tacit_ledger_epsilon(const tacit_ledger *ledger, const tacit_budget *budget)
 {
-    (void)budget;
-    double sum = 0;
-    for (uint32_t k = 0; k < ledger->count; k++)
-        if (ledger->entries[k].releases > 0)
-            sum += (double)ledger->entries[k].releases * release_epsilon(ledger->entries[k].cost);
-    return sum;
+    double epsilon = 0;
+    /* What cannot be added up is not claimed to be small. */
+    if (tacit_entries_epsilon(ledger->entries, ledger->count, NULL, 0, budget, &epsilon, NULL))
+        return INFINITY;
+    return epsilon;
 }
 
 uint64_t tacit_ledger_releases(const tacit_ledger *ledger)
@@ -81,39 +75,74 @@ uint64_t tacit_ledger_releases(const tacit_ledger *ledger)
     return sum;
 }
 
-static tacit_status append(tacit_ledger *ledger, tacit_costs *costs, const tacit_cost *cost,
-                           double now, tacit_error *err)
+/* The entry that a release of `cost` would add to, or NULL. */
+static tacit_ledger_entry *running(const tacit_ledger *ledger, const tacit_cost *cost)
 {
-    if (ledger->count > 0) {
-        tacit_ledger_entry *last = &ledger->entries[ledger->count - 1];
-        if (tacit_cost_same(last->cost, cost)) {
-            last->releases++;
-            last->last = now;
-            return TACIT_OK;
-        }
-    }
-    const tacit_cost *kept = tacit_costs_keep(costs, cost);
-    if (!kept || (ledger->count == ledger->capacity && !grow(ledger)))
-        return tacit_out_of_memory(err);
-    ledger->entries[ledger->count++] = (tacit_ledger_entry){kept, now, now, 1};
-    return TACIT_OK;
+    tacit_ledger_entry *last = ledger->count ? &ledger->entries[ledger->count - 1] : NULL;
+    return last && tacit_cost_same(last->cost, cost) ? last : NULL;
+}
+
+static tacit_status refuse(const tacit_ledger *ledger, const tacit_budget *budget,
+                           const tacit_cost *cost, tacit_error *err)
+{
+    double after = INFINITY;
+    tacit_entries_epsilon(ledger->entries, ledger->count, cost, 1, budget, &after, NULL);
+    return tacit_fail(
+        err, TACIT_EBUDGET,
+        "releasing \"%s\" would take epsilon from %.6g to %.6g at delta = %g, and the "
+        "budget is %.6g (\"privacy.epsilon\"); nothing was released",
+        cost->what, tacit_ledger_epsilon(ledger, budget), after, budget->delta, budget->epsilon);
+}
+
+/* Before anything is computed from data. `kept` is the kept copy of the cost. */
+static tacit_status check_budget(const tacit_ledger *ledger, tacit_costs *costs,
+                                 const tacit_budget *budget, const tacit_cost *kept,
+                                 tacit_error *err)
+{
+    if (isinf(budget->epsilon) && budget->epsilon > 0)
+        return TACIT_OK;
+    if (kept->mechanism == TACIT_MECHANISM_NONE)
+        return tacit_fail(err, TACIT_EBUDGET,
+                          "releasing \"%s\" with mechanism \"%s\" has no finite epsilon, but the "
+                          "budget is epsilon = %g; set \"privacy.epsilon: inf\" to release bare "
+                          "values all the same",
+                          kept->what, tacit_mechanism_name(kept->mechanism), budget->epsilon);
+    const tacit_ledger_entry *last = running(ledger, kept);
+    const uint64_t have = last ? last->releases : 0;
+    uint64_t most = 0;
+    tacit_status status = tacit_costs_most(costs, ledger->entries, ledger->count - (last != NULL),
+                                           kept, budget, &most, err);
+    if (status != TACIT_OK)
+        return status;
+    return have < most ? TACIT_OK : refuse(ledger, budget, kept, err);
 }
 
 tacit_status tacit_ledger_reserve(tacit_ledger *ledger, tacit_costs *costs,
                                   const tacit_budget *budget, const tacit_cost *cost, double now,
                                   tacit_permit *permit, tacit_error *err)
 {
-    double after = tacit_ledger_epsilon(ledger, budget) + release_epsilon(cost);
-    if (after > budget->epsilon)
-        return tacit_fail(err, TACIT_EBUDGET,
-                          "releasing \"%s\" with mechanism \"%s\" has no finite epsilon, but the "
-                          "budget is epsilon = %g; set \"privacy.epsilon: inf\" to release bare "
-                          "values all the same",
-                          cost->what, tacit_mechanism_name(cost->mechanism), budget->epsilon);
-    tacit_status status = append(ledger, costs, cost, now, err);
+    tacit_ledger_entry *last = running(ledger, cost);
+    const tacit_cost *kept = last ? last->cost : tacit_costs_keep(costs, cost);
+    const tacit_noise *noise = NULL;
+    if (!kept || (!last && ledger->count == ledger->capacity && !grow(ledger)))
+        return tacit_out_of_memory(err);
+    tacit_status status = check_budget(ledger, costs, budget, kept, err);
     if (status == TACIT_OK)
-        *permit = (tacit_permit){*cost, TACIT_PERMIT_RESERVED};
-    return status;
+        status = tacit_costs_noise(costs, kept, &noise, err);
+    if (status != TACIT_OK)
+        return status;
+    *permit = (tacit_permit){.cost = *kept,
+                             .state = TACIT_PERMIT_RESERVED,
+                             .id = ledger->next++,
+                             .noise = noise,
+                             .before = last ? last->last : now};
+    if (last) {
+        last->releases++;
+        last->last = now;
+    } else {
+        ledger->entries[ledger->count++] = (tacit_ledger_entry){kept, now, now, 1};
+    }
+    return TACIT_OK;
 }
 
 tacit_status tacit_ledger_give_back(tacit_ledger *ledger, tacit_permit *permit, tacit_error *err)
@@ -125,6 +154,7 @@ tacit_status tacit_ledger_give_back(tacit_ledger *ledger, tacit_permit *permit, 
     for (uint32_t k = ledger->count; k-- > 0;) {
         tacit_ledger_entry *entry = &ledger->entries[k];
         if (entry->releases > 0 && tacit_cost_same(entry->cost, &permit->cost)) {
+            entry->last = permit->before;
             if (--entry->releases == 0 && k + 1 == ledger->count)
                 ledger->count--;
             break;

@@ -29,7 +29,7 @@ const char *tacit_trust_words(tacit_trust t)
 static const char *const mechanisms[] = {"none", "laplace", "gaussian", "response", NULL};
 const char *const tacit_accountant_names[] = {"sum", "kov", "zcdp", "gdp", "rdp", "pld", NULL};
 /* What the options offer: those with a working road from a gradient. */
-static const char *const vector_mechanisms[] = {"none", NULL};
+static const char *const vector_mechanisms[] = {"none", "laplace", "gaussian", NULL};
 static const char *const units[] = {"record", "user", NULL};
 static const char *const adjacencies[] = {"replace", "add-remove", NULL};
 
@@ -83,6 +83,34 @@ static const tacit_option options[] = {
      .choices = adjacencies,
      .offset = FIELD(adjacency),
      .help = "neighbouring data sets: one record replaced, or one more or less"},
+    {.key = "clip",
+     .type = TACIT_OPT_REAL,
+     .fallback = "inf",
+     .min = 0,
+     .max = INFINITY,
+     .offset = FIELD(clip),
+     .help = "norm to which each record's gradient is clipped: l1 for laplace, else l2"},
+    {.key = "noise",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0",
+     .min = 0,
+     .max = 1e9,
+     .offset = FIELD(noise),
+     .help = "scale or standard deviation over clip; 0: as much as epsilon, delta and releases ask "
+             "for"},
+    {.key = "releases",
+     .type = TACIT_OPT_INT,
+     .fallback = "0",
+     .min = 0,
+     .max = 1e12,
+     .offset = FIELD(releases),
+     .help = "how often each agent may speak of its records, to find the noise"},
+    {.key = "accountant",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "pld",
+     .choices = tacit_accountant_names,
+     .offset = FIELD(accountant),
+     .help = "who adds up what was spent; see \"tacit account\""},
 };
 
 const tacit_section tacit_privacy_section = {.name = "privacy",

@@ -2,10 +2,11 @@
 #ifndef TACIT_RELEASE_H
 #define TACIT_RELEASE_H
 /*
- * Inside of permits and bounded values, for the kernels that make them (src/model) and the
- * runtimes that hand them out. Protocols see only the opaque types of privacy.h.
+ * Inside of permits and bounded values, for the kernels that make them (src/model, bound.c) and
+ * the runtimes that hand them out. Protocols see only the opaque types of privacy.h.
  */
 #include "base/scratch.h"
+#include "tacit/noise.h"
 #include "tacit/privacy.h"
 
 typedef enum tacit_permit_state {
@@ -17,13 +18,21 @@ typedef enum tacit_permit_state {
 struct tacit_permit {
     tacit_cost cost;
     tacit_permit_state state;
+    uint64_t id;              /* of the release, among the agent's */
+    const tacit_noise *noise; /* NULL for a mechanism that draws none */
+    double before;            /* `last` of the ledger's entry before this charge */
 };
 
 struct tacit_bounded {
-    tacit_vector *value;
+    tacit_vector *value;        /* what will come out; without noise, already in it */
     const tacit_permit *permit; /* under which it was computed */
     tacit_norm norm;
     double sensitivity; /* in `norm`, for the permit's unit and adjacency */
+    /* with noise: */
+    int64_t *steps; /* the value in grid steps, secret */
+    int64_t *noise; /* room for as many */
+    size_t coordinates;
+    double factor, offset; /* both public: out = steps * 2^grid * factor + offset */
 };
 
 /* The one door from data to a bounded value: marks the permit as touched, and refuses one
@@ -31,5 +40,18 @@ struct tacit_bounded {
 tacit_status tacit_bounded_create(tacit_bounded **out, tacit_permit *permit, tacit_norm norm,
                                   double sensitivity, const tacit_shape *shape,
                                   tacit_scratch *scratch, tacit_error *err);
+/* The same for a cost with noise: `steps` are zero and for the caller to fill with parts of at
+ * most tacit_cost_limit steps each in the cost's norm, as the cost's unit asks, so that the
+ * sensitivity is that of the cost. */
+tacit_status tacit_bounded_on_grid(tacit_bounded **out, tacit_permit *permit,
+                                   const tacit_shape *shape, tacit_scratch *scratch,
+                                   tacit_error *err);
+
+/* The radius of a part, in steps: what the cost's sensitivity was made from. */
+int32_t tacit_cost_limit(const tacit_cost *cost);
+double tacit_cost_step(const tacit_cost *cost);
+/* A part of at most `limit` steps from any row: clipped, rounded towards zero, checked as
+ * integers and shrunk until it holds. `row` holds numbers of at most `limit` in size. */
+void tacit_grid_shrink(tacit_norm norm, int32_t limit, size_t count, int32_t *row);
 
 #endif

@@ -442,10 +442,11 @@ static const tacit_option options[] = {
      .help = "gradient steps an end of an exchange takes before it speaks; each is a release"},
     {.key = "smoothness",
      .type = TACIT_OPT_CHOICE,
-     .fallback = "exact",
+     .fallback = "auto",
      .choices = personal_smoothnesses,
      .offset = FIELD(smoothness),
-     .help = "step size from own data (released once), or from the public bound on rows"},
+     .help = "step size from own data (exact, released once) or from the public bound on rows; "
+             "auto: bound when there is noise"},
     {.key = "radius",
      .type = TACIT_OPT_REAL,
      .fallback = "1",

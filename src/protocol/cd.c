@@ -87,8 +87,13 @@ static tacit_status tick(tacit_env *env, const void *shared, personal_agent *sel
     tacit_public *gradient = NULL;
     if (facts->records > 0) {
         tacit_status status = personal_gradient(env, &s->common, self->theta, &gradient);
+        /* A spent budget ends an agent's own learning: its last words stand. One that could
+         * never speak is a mistake to be told. */
+        if (status == TACIT_EBUDGET && self->spoken > 0)
+            return TACIT_OK;
         if (status != TACIT_OK)
             return status;
+        self->spoken++;
     }
     double *coef = tacit_temporary(env, (n + 2) * sizeof *coef);
     const tacit_public **term = tacit_temporary(env, (n + 2) * sizeof *term);
@@ -141,10 +146,11 @@ static const tacit_option options[] = {
      .help = "first model: zero, or the local one (which is then released)"},
     {.key = "smoothness",
      .type = TACIT_OPT_CHOICE,
-     .fallback = "exact",
+     .fallback = "auto",
      .choices = personal_smoothnesses,
      .offset = FIELD(smoothness),
-     .help = "step size from own data (released once), or from the public bound on rows"},
+     .help = "step size from own data (exact, released once) or from the public bound on rows; "
+             "auto: bound when there is noise"},
     {.key = "radius",
      .type = TACIT_OPT_REAL,
      .fallback = "1",

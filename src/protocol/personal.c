@@ -3,6 +3,16 @@
 
 #include <math.h>
 
+/* m_i shows in confidences, regularisers and steps. */
+static tacit_status check_privacy(const tacit_privacy_options *privacy, tacit_error *err)
+{
+    if (privacy->mechanism == TACIT_MECHANISM_NONE || privacy->adjacency == TACIT_REPLACE)
+        return TACIT_OK;
+    return tacit_fail(err, TACIT_EINPUT,
+                      "under \"privacy.adjacency: add-remove\" the number of an agent's records is "
+                      "a secret, but this protocol weighs agents by it; use \"replace\"");
+}
+
 tacit_status personal_setup(personal_shared *shared, double mu, double full,
                             const tacit_setup *setup, tacit_error *err)
 {
@@ -10,8 +20,12 @@ tacit_status personal_setup(personal_shared *shared, double mu, double full,
     shared->privacy = *setup->privacy;
     shared->shape = tacit_model_shape(setup->model);
     shared->full_confidence = full > 0 ? full : (double)setup->max_records;
-    if (shared->full_confidence > 0)
-        return TACIT_OK;
+    tacit_status status = check_privacy(setup->privacy, err);
+    if (status == TACIT_OK)
+        status = tacit_cost_plan(&shared->gradient, setup->privacy, shared->shape->segment[0].count,
+                                 "gradient", err);
+    if (status != TACIT_OK || shared->full_confidence > 0)
+        return status;
     return tacit_fail(err, TACIT_EINPUT,
                       "nobody knows the largest number of records here; set "
                       "\"protocol.full-confidence\"");
@@ -42,6 +56,7 @@ void personal_save(const void *shared, const void *state, uint32_t neighbours, t
     (void)shared;
     const personal_agent *self = state;
     tacit_save_f64(saver, self->alpha);
+    tacit_save_u64(saver, self->spoken);
     tacit_save_public(saver, self->anchor);
     tacit_save_public(saver, self->theta);
     tacit_save_secret(saver, self->solitary);
@@ -53,6 +68,7 @@ void personal_load(const void *shared, void *state, uint32_t neighbours, tacit_l
     const tacit_shape *shape = ((const personal_shared *)shared)->shape;
     personal_agent *self = state;
     self->alpha = tacit_load_f64(loader);
+    self->spoken = tacit_load_u64(loader);
     self->anchor = tacit_load_public(loader, shape);
     self->theta = tacit_load_public(loader, shape);
     self->solitary = tacit_load_secret(loader, shape);
@@ -149,27 +165,29 @@ tacit_status personal_release(tacit_env *env, const personal_shared *shared, con
 tacit_status personal_gradient(tacit_env *env, const personal_shared *shared,
                                const tacit_public *theta, tacit_public **out)
 {
-    static const tacit_clip unclipped = {TACIT_L2, INFINITY};
-    tacit_cost cost = personal_cost(shared, "gradient");
+    const bool noisy = shared->gradient.mechanism != TACIT_MECHANISM_NONE;
+    const tacit_clip clip =
+        noisy ? tacit_cost_clip(&shared->gradient) : (tacit_clip){TACIT_L2, shared->privacy.clip};
     tacit_permit *permit;
     tacit_bounded *bounded;
-    tacit_status status = tacit_reserve(env, &cost, &permit);
+    tacit_status status = tacit_reserve(env, &shared->gradient, &permit);
     if (status == TACIT_OK)
         status = tacit_model_gradient(tacit_own_model(env), permit,
-                                      tacit_own_data(env, TACIT_TRAIN), theta, unclipped,
+                                      tacit_own_data(env, TACIT_TRAIN), theta, clip,
                                       tacit_own_scratch(env), &bounded, tacit_own_error(env));
     if (status == TACIT_OK)
         status = tacit_release(env, permit, bounded, out);
     return status;
 }
 
-const char *const personal_smoothnesses[] = {"exact", "bound", NULL};
+const char *const personal_smoothnesses[] = {"auto", "exact", "bound", NULL};
 
 tacit_status personal_smoothness(tacit_env *env, const personal_shared *shared, int how,
                                  double radius, double *out)
 {
     tacit_public *released;
-    if (how == PERSONAL_SMOOTHNESS_BOUND) {
+    const bool noisy = shared->privacy.mechanism != TACIT_MECHANISM_NONE;
+    if (how == PERSONAL_SMOOTHNESS_BOUND || (how == PERSONAL_SMOOTHNESS_AUTO && noisy)) {
         *out = tacit_model_smoothness_bound(tacit_own_model(env), radius);
         return TACIT_OK;
     }

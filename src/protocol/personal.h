@@ -18,11 +18,13 @@ typedef struct personal_shared {
     double mu;
     double full_confidence; /* M */
     tacit_privacy_options privacy;
+    tacit_cost gradient; /* what each tick costs */
     const tacit_shape *shape;
 } personal_shared;
 
 typedef struct personal_agent {
     double alpha;                 /* cd: step of equation (4) */
+    uint64_t spoken;              /* gradients released so far */
     const tacit_public *anchor;   /* model-propagation: the local model as published */
     const tacit_public *theta;    /* NULL without neighbours */
     const tacit_secret *solitary; /* the model of an agent without neighbours */
@@ -55,9 +57,10 @@ tacit_status personal_say(tacit_env *env, const void *shared, personal_agent *se
 /* grad of the mean loss at `theta`, released: the one place where a tick touches records. */
 tacit_status personal_gradient(tacit_env *env, const personal_shared *shared,
                                const tacit_public *theta, tacit_public **out);
-/* Smoothness of the unregularised loss: measured and released, or the public bound for rows of
- * norm at most `radius`. The options of both ways are named alike in every protocol. */
-enum { PERSONAL_SMOOTHNESS_EXACT, PERSONAL_SMOOTHNESS_BOUND };
+/* Smoothness of the unregularised loss: measured and released (`auto`: when nothing is noisy), or
+ * the public bound for rows of norm at most `radius`. The options of both ways are named alike in
+ * every protocol. */
+enum { PERSONAL_SMOOTHNESS_AUTO, PERSONAL_SMOOTHNESS_EXACT, PERSONAL_SMOOTHNESS_BOUND };
 extern const char *const personal_smoothnesses[];
 tacit_status personal_smoothness(tacit_env *env, const personal_shared *shared, int how,
                                  double radius, double *out);

@@ -28,6 +28,7 @@ void tacit_random_init(tacit_random *random, uint64_t seed)
     static const char label[] = "tacit stream 1";
     int ready = sodium_init(); /* picks the fastest ChaCha20; may be called again and again */
     (void)ready;               /* streams need no system entropy, so a failure does not matter */
+    random->process = 0;
     for (int purpose = 0; purpose < TACIT_PURPOSES; purpose++) {
         uint8_t input[sizeof label - 1 + 16];
         memcpy(input, label, sizeof label - 1);

@@ -87,7 +87,7 @@ static tacit_public *gradient(lonely *l, const tacit_public *at)
     check_ok(tacit_model_gradient(l->model, &permit, shard(l), at, unclipped, l->scratch, &bounded,
                                   &err),
              &err);
-    check_ok(tacit_mechanism_apply(&permit, bounded, &out, &err), &err);
+    check_ok(tacit_mechanism_apply(&permit, bounded, NULL, &out, &err), &err);
     return out;
 }
 

@@ -188,14 +188,14 @@ static void test_permit_is_good_for_one_release(void **state)
     making m = make();
     reserve(&ledger, &gradient_cost, 0, &permit);
     tacit_bounded none = {0};
-    assert_int_equal(tacit_mechanism_apply(&permit, &none, &out, &err), TACIT_EUSAGE);
+    assert_int_equal(tacit_mechanism_apply(&permit, &none, NULL, &out, &err), TACIT_EUSAGE);
     touch(&m, &permit);
-    check_ok(tacit_mechanism_apply(&permit, m.bounded, &out, &err), &err);
+    check_ok(tacit_mechanism_apply(&permit, m.bounded, NULL, &out, &err), &err);
     assert_true(tacit_public_get(out, 0, 1) == 0.5); /* `none` adds nothing */
     assert_false(tacit_vector_of_public(out)->flags & TACIT_VECTOR_SECRET);
     assert_null(m.bounded->value);
     tacit_public *second = NULL;
-    check_fails(tacit_mechanism_apply(&permit, m.bounded, &second, &err), TACIT_EUSAGE, &err,
+    check_fails(tacit_mechanism_apply(&permit, m.bounded, NULL, &second, &err), TACIT_EUSAGE, &err,
                 "\"gradient\"");
     assert_null(second);
     assert_int_equal(tacit_ledger_give_back(&ledger, &permit, &err), TACIT_EUSAGE);
@@ -216,11 +216,11 @@ static void test_value_of_another_permit_is_refused(void **state)
     reserve(&ledger, &gradient_cost, 0, &other);
     touch(&a, &mine);
     touch(&b, &other);
-    check_fails(tacit_mechanism_apply(&mine, b.bounded, &out, &err), TACIT_EUSAGE, &err,
+    check_fails(tacit_mechanism_apply(&mine, b.bounded, NULL, &out, &err), TACIT_EUSAGE, &err,
                 "this permit");
     assert_null(out);
     assert_true(b.bounded->value->flags & TACIT_VECTOR_SECRET);
-    check_ok(tacit_mechanism_apply(&mine, a.bounded, &out, &err), &err);
+    check_ok(tacit_mechanism_apply(&mine, a.bounded, NULL, &out, &err), &err);
     tacit_ledger_clear(&ledger);
     tacit_scratch_free(a.scratch);
     tacit_scratch_free(b.scratch);

@@ -334,7 +334,7 @@ static tacit_status replay_reserve(void *ctx, const tacit_cost *cost, tacit_perm
 static tacit_status replay_release(void *ctx, tacit_permit *permit, tacit_bounded *bounded,
                                    tacit_public **out)
 {
-    return tacit_mechanism_apply(permit, bounded, out, &((replay *)ctx)->error);
+    return tacit_mechanism_apply(permit, bounded, NULL, out, &((replay *)ctx)->error);
 }
 
 static const tacit_shard *replay_shard(void *ctx, tacit_split split)

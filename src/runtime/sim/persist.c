@@ -78,6 +78,7 @@ static sim_event load_event(sim *s, tacit_loader *loader)
 
 static void save_ledger(tacit_saver *saver, const tacit_ledger *ledger)
 {
+    tacit_save_u64(saver, ledger->next);
     tacit_save_u64(saver, ledger->count);
     for (uint32_t k = 0; k < ledger->count; k++) {
         const tacit_ledger_entry *e = &ledger->entries[k];
@@ -86,6 +87,10 @@ static void save_ledger(tacit_saver *saver, const tacit_ledger *ledger)
                                   (uint64_t)c->unit << 16 | (uint64_t)c->adjacency << 24);
         tacit_save_f64(saver, c->sensitivity);
         tacit_save_f64(saver, c->noise);
+        tacit_save_f64(saver, c->sampling);
+        tacit_save_u64(saver, (uint64_t)(int64_t)c->grid);
+        tacit_save_u64(saver, c->categories);
+        tacit_save_u64(saver, c->coordinates);
         tacit_save_f64(saver, e->first);
         tacit_save_f64(saver, e->last);
         tacit_save_u64(saver, e->releases);
@@ -105,11 +110,19 @@ static bool load_entry(sim *s, tacit_loader *loader, tacit_ledger_entry *e)
                        .what = name};
     cost.sensitivity = tacit_load_f64(loader);
     cost.noise = tacit_load_f64(loader);
+    cost.sampling = tacit_load_f64(loader);
+    const int64_t grid = (int64_t)tacit_load_u64(loader);
+    const uint64_t categories = tacit_load_u64(loader);
+    cost.coordinates = tacit_load_u64(loader);
+    cost.grid = (int)grid;
+    cost.categories = (uint32_t)categories;
     e->first = tacit_load_f64(loader);
     e->last = tacit_load_f64(loader);
     e->releases = tacit_load_u64(loader);
     uint64_t len = tacit_load_u64(loader);
-    if (len >= sizeof name || cost.mechanism > TACIT_MECHANISM_NONE)
+    if (len >= sizeof name || cost.mechanism >= TACIT_MECHANISMS || cost.norm > TACIT_L2 ||
+        cost.unit > TACIT_UNIT_USER || cost.adjacency > TACIT_ADD_REMOVE || grid < -2000 ||
+        grid > 2000 || categories > UINT32_MAX)
         return false;
     tacit_load_bytes(loader, name, len);
     e->cost = tacit_costs_keep(s->costs, &cost);
@@ -118,6 +131,7 @@ static bool load_entry(sim *s, tacit_loader *loader, tacit_ledger_entry *e)
 
 static void load_ledger(sim *s, tacit_loader *loader, tacit_ledger *ledger)
 {
+    ledger->next = tacit_load_u64(loader);
     uint64_t count = tacit_load_u64(loader);
     if (count > tacit_loader_left(loader) || !tacit_ledger_room(ledger, count)) {
         tacit_loader_refuse(loader, "a ledger is too long");

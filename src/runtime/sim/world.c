@@ -360,7 +360,9 @@ static tacit_status env_release(void *ctx, tacit_permit *permit, tacit_bounded *
                                 tacit_public **out)
 {
     sim_worker *w = ctx;
-    tacit_status status = tacit_mechanism_apply(permit, bounded, out, &w->error);
+    tacit_status status = tacit_mechanism_apply(
+        permit, bounded, &(tacit_noise_source){.random = &w->sim->random, .agent = w->agent}, out,
+        &w->error);
     if (status == TACIT_OK)
         w->traffic.releases++;
     return status;

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Values with a bound: how far they can move is enforced here, on integers.
+ *
+ * A part (a record's vector, or a whole one) is brought to the grid by rounding towards zero,
+ * which makes no norm larger; but what was to be rounded came from floating point, so the norm is
+ * taken again, exactly, of the integers, and a part that is still too long is shrunk. NaN and
+ * infinities end as some vector within the bound: what a broken record does is limited too.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "privacy/release.h"
+
+static const tacit_shape one_real = {
+    .segments = 1, .bytes = 8, .segment = {{"value", TACIT_F64, 1}}, .offset = {0}};
+static const tacit_shape one_count = {
+    .segments = 1, .bytes = 8, .segment = {{"count", TACIT_I64, 1}}, .offset = {0}};
+
+double tacit_cost_step(const tacit_cost *cost)
+{
+    return ldexp(1, cost->grid);
+}
+
+int32_t tacit_cost_limit(const tacit_cost *cost)
+{
+    double steps = cost->sensitivity / tacit_cost_step(cost);
+    return (int32_t)(cost->adjacency == TACIT_REPLACE ? steps / 2 : steps);
+}
+
+tacit_clip tacit_cost_clip(const tacit_cost *cost)
+{
+    return (tacit_clip){cost->norm, tacit_cost_limit(cost) * tacit_cost_step(cost)};
+}
+
+/* ---- the norm of integers ---- */
+
+/* Exact unless it exceeds 2^62, and then it says something as large. */
+static uint64_t norm_of(tacit_norm norm, size_t count, const int32_t *row)
+{
+    uint64_t sum = 0;
+    for (size_t k = 0; k < count && sum < UINT64_C(1) << 62; k++) {
+        uint64_t size = (uint64_t)llabs((long long)row[k]);
+        sum += norm == TACIT_L1 ? size : size * size;
+    }
+    return sum;
+}
+
+void tacit_grid_shrink(tacit_norm norm, int32_t limit, size_t count, int32_t *row)
+{
+    const uint64_t most = norm == TACIT_L1 ? (uint64_t)limit : (uint64_t)limit * (uint64_t)limit;
+    for (int tries = 0; tries < 8; tries++) {
+        uint64_t sum = norm_of(norm, count, row);
+        if (sum <= most)
+            return;
+        double length = norm == TACIT_L1 ? (double)sum : sqrt((double)sum);
+        double factor = (double)limit / length * (1 - 0x1p-20);
+        for (size_t k = 0; k < count; k++)
+            row[k] = (int32_t)(factor * row[k]);
+    }
+    memset(row, 0, count * sizeof *row);
+}
+
+/* One number to the grid: towards zero, no further than `limit`; NaN is zero. */
+static int32_t to_grid(double value, double step, int32_t limit)
+{
+    double steps = value / step;
+    if (isnan(steps))
+        return 0;
+    return steps >= limit ? limit : steps <= -limit ? -limit : (int32_t)steps;
+}
+
+/* ---- kernels ---- */
+
+static double length_of(tacit_norm norm, const tacit_vector *v, uint32_t segments)
+{
+    double sum = 0;
+    for (uint32_t s = 0; s < segments; s++)
+        for (size_t k = 0; k < v->shape->segment[s].count; k++) {
+            double x = tacit_vector_get(v, s, k);
+            sum += norm == TACIT_L1 ? fabs(x) : x * x;
+        }
+    return norm == TACIT_L1 ? sum : sqrt(sum);
+}
+
+tacit_status tacit_bound_vector(tacit_permit *permit, const tacit_secret *vector,
+                                tacit_scratch *scratch, tacit_bounded **out, tacit_error *err)
+{
+    const tacit_cost *cost = &permit->cost;
+    const tacit_vector *from = tacit_vector_of_secret(vector);
+    tacit_status status = tacit_bounded_on_grid(out, permit, from->shape, scratch, err);
+    if (status != TACIT_OK)
+        return status;
+    size_t count = (*out)->coordinates;
+    int32_t *row = tacit_scratch_alloc(scratch, count * sizeof *row);
+    if (!row)
+        return tacit_out_of_memory(err);
+    const int32_t limit = tacit_cost_limit(cost);
+    const tacit_clip clip = tacit_cost_clip(cost);
+    double length = length_of(cost->norm, from, from->shape->segments);
+    double factor = length > clip.radius ? clip.radius / length : 1;
+    size_t at = 0;
+    for (uint32_t s = 0; s < from->shape->segments; s++)
+        for (size_t k = 0; k < from->shape->segment[s].count; k++)
+            row[at++] =
+                to_grid(factor * tacit_vector_get(from, s, k), tacit_cost_step(cost), limit);
+    tacit_grid_shrink(cost->norm, limit, count, row);
+    for (size_t k = 0; k < count; k++)
+        (*out)->steps[k] = row[k];
+    memset(row, 0, count * sizeof *row);
+    return TACIT_OK;
+}
+
+tacit_status tacit_bound_number(tacit_permit *permit, tacit_private_metric value, double least,
+                                double most, tacit_scratch *scratch, tacit_bounded **out,
+                                tacit_error *err)
+{
+    const tacit_clip clip = tacit_cost_clip(&permit->cost);
+    if (!(least < most) || !(clip.radius <= (most - least) / 2))
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "\"%s\" was planned for a radius of %g, which is more than half of the "
+                          "range from %g to %g",
+                          permit->cost.what, clip.radius, least, most);
+    tacit_status status = tacit_bounded_on_grid(out, permit, &one_real, scratch, err);
+    if (status != TACIT_OK)
+        return status;
+    (*out)->offset = least + (most - least) / 2;
+    (*out)->steps[0] = to_grid(value.owner_only - (*out)->offset, tacit_cost_step(&permit->cost),
+                               tacit_cost_limit(&permit->cost));
+    return TACIT_OK;
+}
+
+#define MOST_COUNTED 9007199254740992.0 /* 2^53 */
+
+tacit_status tacit_bound_count(tacit_permit *permit, tacit_private_metric count,
+                               tacit_scratch *scratch, tacit_bounded **out, tacit_error *err)
+{
+    if (permit->cost.grid != 0 || permit->cost.sensitivity != 1)
+        return tacit_fail(err, TACIT_EUSAGE, "the cost of \"%s\" was not planned for a count",
+                          permit->cost.what);
+    tacit_status status = tacit_bounded_on_grid(out, permit, &one_count, scratch, err);
+    if (status != TACIT_OK)
+        return status;
+    double steps = count.owner_only;
+    (*out)->steps[0] = steps >= MOST_COUNTED ? (int64_t)MOST_COUNTED
+                       : steps > 0           ? (int64_t)steps
+                                             : 0;
+    return TACIT_OK;
+}
+
+tacit_status tacit_bound_choice(tacit_permit *permit, tacit_private_metric choice,
+                                tacit_scratch *scratch, tacit_bounded **out, tacit_error *err)
+{
+    if (permit->cost.mechanism != TACIT_MECHANISM_RESPONSE)
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "a choice is released by randomized response, not by "
+                          "mechanism \"%s\"",
+                          tacit_mechanism_name(permit->cost.mechanism));
+    tacit_status status = tacit_bounded_on_grid(out, permit, &one_count, scratch, err);
+    if (status != TACIT_OK)
+        return status;
+    double most = permit->cost.categories - 1.0, c = choice.owner_only;
+    (*out)->steps[0] = c >= most ? (int64_t)most : c > 0 ? (int64_t)c : 0;
+    return TACIT_OK;
+}

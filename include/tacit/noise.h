@@ -28,22 +28,26 @@ typedef struct tacit_ratio {
  * most 52 significant bits, so that (double)num / den == the result exactly. */
 tacit_ratio tacit_ratio_below(double value);
 
-/* The limits of what is drawn exactly: a scale up to 2^48, a standard deviation up to 2^40. */
+/* The limits of what is drawn exactly: a scale up to 2^48; a standard deviation below 2^32 (its
+ * square is a ratio of 64-bit integers); for Skellam up to 2^30. No limit below: tiny is 0. */
 #define TACIT_NOISE_SCALE_MAX 0x1p48
-#define TACIT_NOISE_SIGMA_MAX 0x1p40
+#define TACIT_NOISE_SIGMA_MAX 0x1p32
+#define TACIT_NOISE_SKELLAM_SIGMA_MAX 0x1p30
 
 typedef struct tacit_noise tacit_noise;
 tacit_status tacit_noise_laplace(tacit_noise **out, tacit_ratio scale, tacit_error *err);
 tacit_status tacit_noise_gaussian(tacit_noise **out, tacit_ratio variance, tacit_error *err);
 tacit_status tacit_noise_skellam(tacit_noise **out, tacit_ratio variance, tacit_error *err);
 void tacit_noise_free(tacit_noise *noise);
+/* The same integers, whether they are drawn in one call or in many. */
 void tacit_noise_draw(const tacit_noise *noise, tacit_stream *stream, size_t count, int64_t *out);
-/* Total variation between one draw and the exact law; 0 where there is none. */
+/* Total variation between one draw and the exact law; 0 where there is none, or none that a
+ * double could say (docs/noise.md: below 2^-1800). */
 double tacit_noise_distance(const tacit_noise *noise);
 
-/* True with probability exp(-x). */
+/* True with probability exp(-x); never for a denominator 0. */
 bool tacit_bernoulli_exp(tacit_stream *stream, tacit_ratio x);
-/* True with probability p = num / den <= 1. */
+/* True with probability p = num / den <= 1; never for a denominator 0. */
 bool tacit_bernoulli(tacit_stream *stream, tacit_ratio p);
 
 #endif

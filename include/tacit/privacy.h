@@ -92,7 +92,7 @@ typedef struct tacit_privacy_options {
     int mechanism; /* tacit_mechanism */
     double epsilon, delta;
     int unit, adjacency;
-    double clip;      /* C; infinity: nothing is clipped, and nothing with noise released */
+    double clip;      /* C; 0: nothing is clipped, and nothing with noise released */
     double noise;     /* scale or sigma, divided by C; 0: found from epsilon, delta, releases */
     int64_t releases; /* planned for each agent, when noise is 0 */
     int accountant;   /* tacit_accountant */

@@ -166,8 +166,9 @@ tacit_status personal_gradient(tacit_env *env, const personal_shared *shared,
                                const tacit_public *theta, tacit_public **out)
 {
     const bool noisy = shared->gradient.mechanism != TACIT_MECHANISM_NONE;
+    const double radius = shared->privacy.clip > 0 ? shared->privacy.clip : INFINITY;
     const tacit_clip clip =
-        noisy ? tacit_cost_clip(&shared->gradient) : (tacit_clip){TACIT_L2, shared->privacy.clip};
+        noisy ? tacit_cost_clip(&shared->gradient) : (tacit_clip){TACIT_L2, radius};
     tacit_permit *permit;
     tacit_bounded *bounded;
     tacit_status status = tacit_reserve(env, &shared->gradient, &permit);

@@ -162,7 +162,7 @@ static void test_ledger_counts_every_release(void **state)
     problem_init(&q, 9, 0, TACIT_F64);
     tacit_runtime *rt = problem_run(&q, "admm", 40, 1, "steps=3", NULL);
     tacit_traffic traffic = rt->ops->traffic(rt);
-    tacit_budget budget = {INFINITY, 1e-5, TACIT_TRUST_LOCAL};
+    tacit_budget budget = {INFINITY, 1e-5, TACIT_TRUST_LOCAL, TACIT_BY_SUM};
     uint64_t sum = 0;
     for (uint32_t i = 0; i < q.n; i++) {
         const tacit_ledger *ledger = rt->ops->agent_ledger(rt, i);

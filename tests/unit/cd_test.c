@@ -230,7 +230,7 @@ static void test_ledger_counts_every_release(void **state)
     tacit_runtime *rt = problem_run(&q, "cd", 40, 1, "mu=2", NULL);
     tacit_traffic traffic = rt->ops->traffic(rt);
     uint64_t sum = 0;
-    tacit_budget budget = {INFINITY, 1e-5, TACIT_TRUST_LOCAL};
+    tacit_budget budget = {INFINITY, 1e-5, TACIT_TRUST_LOCAL, TACIT_BY_SUM};
     for (uint32_t i = 0; i < q.n; i++) {
         const tacit_ledger *ledger = rt->ops->agent_ledger(rt, i);
         sum += tacit_ledger_releases(ledger);

@@ -11,7 +11,7 @@
 #include "privacy/release.h"
 #include "testing.h"
 
-static const tacit_budget no_limit = {INFINITY, 1e-5, TACIT_TRUST_LOCAL};
+static const tacit_budget no_limit = {INFINITY, 1e-5, TACIT_TRUST_LOCAL, TACIT_BY_SUM};
 static const tacit_cost gradient_cost = {.what = "gradient"};
 static const tacit_cost other_cost = {.what = "smoothness"};
 
@@ -104,7 +104,7 @@ static void test_finite_budget_refuses_bare_release(void **state)
     for (int k = 0; k < 3; k++) {
         tacit_ledger ledger = {0};
         tacit_permit permit = {.state = TACIT_PERMIT_SPENT};
-        tacit_budget budget = {limits[k], 1e-5, TACIT_TRUST_LOCAL};
+        tacit_budget budget = {limits[k], 1e-5, TACIT_TRUST_LOCAL, TACIT_BY_SUM};
         tacit_error err = {0};
         check_fails(tacit_ledger_reserve(&ledger, kept, &budget, &gradient_cost, 0, &permit, &err),
                     TACIT_EBUDGET, &err, "\"gradient\"");

@@ -325,7 +325,7 @@ static void replay_drop(void *ctx, const void *vector)
 static tacit_status replay_reserve(void *ctx, const tacit_cost *cost, tacit_permit **permit)
 {
     replay *r = ctx;
-    tacit_budget budget = {INFINITY, 0, TACIT_TRUST_LOCAL};
+    tacit_budget budget = {INFINITY, 0, TACIT_TRUST_LOCAL, TACIT_BY_SUM};
     *permit = tacit_scratch_alloc(r->scratch, tacit_permit_size());
     return tacit_ledger_reserve(&r->ledger, r->costs, &budget, cost, r->facts.now, *permit,
                                 &r->error);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A ledger with its key beside it, and what can be asked of it.
+ *
+ * The key gets its name, PATH.key, only once the ledger is complete; until then it is called
+ * PATH.key.new. So a crash while both are made can be told from a ledger that somebody removed:
+ *
+ *   PATH.key  PATH      it is opened
+ *   PATH.key  none      the ledger is gone: refused, for a new one would start at zero
+ *   .key.new  any       making it was interrupted: it is finished, or begun again if empty
+ *   none      PATH      the key is gone: refused
+ *   none      none      both are made
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "privacy/key.h"
+#include "privacy/ledger_store.h"
+#include "tacit/account.h"
+#include "tacit/ledger.h"
+
+typedef struct names {
+    const char *ledger;
+    char *key, *fresh;
+} names;
+
+static bool is_there(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+static tacit_status finish(const names *n, tacit_error *err)
+{
+    if (rename(n->fresh, n->key) != 0 || !tacit_sync_folder_of(n->key))
+        return tacit_fail(err, TACIT_EINPUT, "cannot name the key file \"%.300s\": %s", n->key,
+                          strerror(errno));
+    return TACIT_OK;
+}
+
+/* A file without a byte is one that a crash left between making and filling it. */
+static bool is_blank_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    const bool blank = file && fgetc(file) == EOF && !ferror(file);
+    if (file)
+        fclose(file);
+    return blank;
+}
+
+static tacit_status make_both(tacit_ledger_file **out, const names *n,
+                              const tacit_ledger_holder *holder, tacit_error *err)
+{
+    tacit_key key;
+    tacit_status status = is_there(n->fresh) ? tacit_key_read(&key, n->fresh, err)
+                                             : tacit_key_create(&key, n->fresh, err);
+    if (status)
+        return status;
+    if (is_blank_file(n->ledger))
+        unlink(n->ledger);
+    if (is_there(n->ledger))
+        status = tacit_ledger_file_open(out, n->ledger, &key, holder, err);
+    else
+        status = tacit_ledger_file_create(out, n->ledger, &key, holder, err);
+    tacit_key_wipe(&key);
+    if (!status && (status = finish(n, err))) {
+        tacit_ledger_file_close(*out, 0, NULL);
+        *out = NULL;
+    }
+    return status;
+}
+
+static tacit_status open_both(tacit_ledger_file **out, const names *n,
+                              const tacit_ledger_holder *holder, tacit_error *err)
+{
+    tacit_key key;
+    if (!is_there(n->ledger))
+        return tacit_fail(
+            err, TACIT_EVERIFY,
+            "the ledger \"%.200s\" is gone, but its key \"%.200s\" is there; bring it "
+            "back, for a new one would forget what was spent",
+            n->ledger, n->key);
+    tacit_status status = tacit_key_read(&key, n->key, err);
+    if (!status)
+        status = tacit_ledger_file_open(out, n->ledger, &key, holder, err);
+    tacit_key_wipe(&key);
+    return status;
+}
+
+tacit_status tacit_ledger_file_at(tacit_ledger_file **out, const char *path,
+                                  const tacit_ledger_holder *holder, tacit_error *err)
+{
+    names n = {path, tacit_path_with(path, ".key"), tacit_path_with(path, ".key.new")};
+    tacit_status status;
+    *out = NULL;
+    if (!n.key || !n.fresh)
+        status = tacit_out_of_memory(err);
+    else if (is_there(n.key))
+        status = open_both(out, &n, holder, err);
+    else if (is_there(path) && !is_there(n.fresh))
+        status = tacit_fail(err, TACIT_EVERIFY,
+                            "the key \"%.200s\" of the ledger \"%.200s\" is gone, so nothing in it "
+                            "can be verified; bring it back",
+                            n.key, path);
+    else
+        status = make_both(out, &n, holder, err);
+    free(n.key);
+    free(n.fresh);
+    return status;
+}
+
+/* ---- questions ---- */
+
+const tacit_ledger_holder *tacit_ledger_file_holder(const tacit_ledger_file *file)
+{
+    return &file->holder;
+}
+
+const tacit_ledger *tacit_ledger_file_ledger(const tacit_ledger_file *file)
+{
+    return &file->ledger;
+}
+
+tacit_status tacit_ledger_file_epsilon(const tacit_ledger_file *file, tacit_accountant by,
+                                       double delta, double *epsilon, tacit_error *err)
+{
+    const tacit_ledger *ledger = &file->ledger;
+    size_t n = 0;
+    *epsilon = NAN;
+    if (!(delta >= 0 && delta <= 1))
+        return tacit_fail(err, TACIT_EINPUT, "delta is %g; expected a number from 0 to 1", delta);
+    tacit_loss *loss = calloc((size_t)ledger->count + 1, sizeof *loss);
+    if (!loss)
+        return tacit_out_of_memory(err);
+    for (uint32_t k = 0; k < ledger->count; k++)
+        if (ledger->entries[k].releases > 0)
+            tacit_cost_loss(ledger->entries[k].cost, ledger->entries[k].releases, &loss[n++]);
+    *epsilon = 0;
+    tacit_status status = TACIT_OK;
+    if (n > 0)
+        status = tacit_account_epsilon(by, loss, n, delta, epsilon, err);
+    free(loss);
+    return status;
+}
+
+tacit_status tacit_ledger_file_each(tacit_ledger_file *file, tacit_ledger_visit *visit,
+                                    void *context, tacit_error *err)
+{
+    sqlite3_stmt *s = file->statement[TACIT_SQL_ENTRIES];
+    tacit_status status = TACIT_OK;
+    tacit_row row;
+    int code;
+    while (!status && (code = sqlite3_step(s)) == SQLITE_ROW) {
+        if (!tacit_row_read(&row, s)) {
+            status =
+                tacit_fail(err, TACIT_EVERIFY, "entry %llu of the ledger \"%.300s\" was edited",
+                           (unsigned long long)row.entry, file->path);
+            break;
+        }
+        const tacit_ledger_record record = {.entry = row.entry,
+                                            .release = row.release,
+                                            .reserved = row.reserved,
+                                            .committed = row.committed,
+                                            .forfeited = row.forfeited,
+                                            .cost = &row.cost,
+                                            .bytes = row.bytes};
+        status = visit(context, &record, err);
+    }
+    if (!status && code != SQLITE_DONE)
+        status = tacit_store_fail(file, code, "read", err);
+    sqlite3_reset(s);
+    return status;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The database of a ledger file: three tables, no index, no trigger. A write-ahead log that is
+ * synchronised at every commit, so that what was committed survives a power cut; exclusive locks,
+ * so that two processes cannot spend the same budget.
+ *
+ * The file may come from an enemy. The schema must be ours letter by letter before anything else
+ * is asked of it, so that no trigger or view runs; SQLite's own defences are on.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "privacy/ledger_store.h"
+
+static const char head_table[] = "CREATE TABLE head("
+                                 "id INTEGER PRIMARY KEY,"
+                                 "agent INTEGER NOT NULL,name TEXT NOT NULL,"
+                                 "epsilon REAL NOT NULL,delta REAL NOT NULL,"
+                                 "adversary TEXT NOT NULL,accountant TEXT NOT NULL,"
+                                 "entries INTEGER NOT NULL,next_release INTEGER NOT NULL,"
+                                 "last_mac BLOB NOT NULL,outbox BLOB NOT NULL,"
+                                 "key_check BLOB NOT NULL,seal BLOB NOT NULL)";
+static const char entry_table[] =
+    "CREATE TABLE entry("
+    "id INTEGER PRIMARY KEY,"
+    "release INTEGER NOT NULL,reserved REAL NOT NULL,committed REAL NOT NULL,"
+    "forfeited INTEGER NOT NULL,what TEXT NOT NULL,mechanism TEXT NOT NULL,norm TEXT NOT NULL,"
+    "unit TEXT NOT NULL,adjacency TEXT NOT NULL,adversary TEXT NOT NULL,"
+    "sensitivity REAL NOT NULL,noise REAL NOT NULL,grid INTEGER NOT NULL,"
+    "coordinates INTEGER NOT NULL,sampling REAL NOT NULL,categories INTEGER NOT NULL,"
+    "bytes INTEGER NOT NULL,digest BLOB NOT NULL,mac BLOB NOT NULL)";
+static const char outbox_table[] =
+    "CREATE TABLE outbox(entry INTEGER PRIMARY KEY,bytes BLOB NOT NULL)";
+
+/* In the order of their names. */
+static const struct {
+    const char *name, *sql;
+} tables[] = {{"entry", entry_table}, {"head", head_table}, {"outbox", outbox_table}};
+enum { TABLES = sizeof tables / sizeof *tables };
+
+static const char *const sql[] = {
+    [TACIT_SQL_BEGIN] = "BEGIN IMMEDIATE",
+    [TACIT_SQL_COMMIT] = "COMMIT",
+    [TACIT_SQL_ROLLBACK] = "ROLLBACK",
+    [TACIT_SQL_ADD_ENTRY] = "INSERT INTO entry VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [TACIT_SQL_ADD_BYTES] = "INSERT INTO outbox VALUES(?,?)",
+    [TACIT_SQL_DROP_BYTES] = "DELETE FROM outbox WHERE entry=?",
+    [TACIT_SQL_GET_BYTES] = "SELECT bytes FROM outbox WHERE entry=?",
+    [TACIT_SQL_SET_HEAD] = "INSERT OR REPLACE INTO head VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [TACIT_SQL_GET_HEAD] = "SELECT * FROM head ORDER BY id",
+    [TACIT_SQL_ENTRIES] = "SELECT * FROM entry ORDER BY id",
+    [TACIT_SQL_OUTBOX] = "SELECT entry,bytes FROM outbox ORDER BY entry",
+    [TACIT_SQL_SCHEMA] = "SELECT name,sql FROM sqlite_schema ORDER BY name",
+};
+
+/* ---- errors ---- */
+
+static tacit_status fail_on_disk(const tacit_ledger_file *file, int code, const char *doing,
+                                 tacit_error *err)
+{
+    const int number = file->db ? sqlite3_system_errno(file->db) : 0;
+    const bool full =
+        (code & 0xff) == SQLITE_FULL || number == ENOSPC || number == EDQUOT || number == EFBIG;
+    return tacit_fail(err, TACIT_EINPUT, "cannot %s the ledger \"%.250s\": %s%s%s%s", doing,
+                      file->path, sqlite3_errstr(code), number ? ": " : "",
+                      number ? strerror(number) : "",
+                      full ? "; make room on the disk" : "; nothing was released");
+}
+
+tacit_status tacit_store_fail(const tacit_ledger_file *file, int code, const char *doing,
+                              tacit_error *err)
+{
+    if (code == SQLITE_IOERR_SHORT_READ)
+        code = SQLITE_CORRUPT;
+    switch (code & 0xff) {
+    case SQLITE_NOMEM:
+        return tacit_out_of_memory(err);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return tacit_fail(err, TACIT_EINPUT,
+                          "the ledger \"%.300s\" is in use by another process; a ledger has one "
+                          "user at a time",
+                          file->path);
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+        return tacit_fail(err, TACIT_EVERIFY,
+                          "\"%.300s\" is no ledger, or was cut or damaged (%s); it is left as it "
+                          "is",
+                          file->path, sqlite3_errstr(code));
+    default:
+        return fail_on_disk(file, code, doing, err);
+    }
+}
+
+/* ---- opening ---- */
+
+static tacit_status run_text(tacit_ledger_file *file, const char *text, const char *doing,
+                             tacit_error *err)
+{
+    const int code = sqlite3_exec(file->db, text, NULL, NULL, NULL);
+    return code ? tacit_store_fail(file, code, doing, err) : TACIT_OK;
+}
+
+/* The number a pragma answers. */
+static int pragma_number(tacit_ledger_file *file, const char *text, int64_t *number)
+{
+    sqlite3_stmt *s = NULL;
+    int code = sqlite3_prepare_v2(file->db, text, -1, &s, NULL);
+    if (code == SQLITE_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
+        *number = sqlite3_column_int64(s, 0);
+        code = SQLITE_OK;
+    }
+    sqlite3_finalize(s);
+    return code;
+}
+
+static tacit_status prepare_all(tacit_ledger_file *file, tacit_error *err)
+{
+    for (int i = 0; i < TACIT_STATEMENTS; i++) {
+        const int code = sqlite3_prepare_v3(file->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT,
+                                            &file->statement[i], NULL);
+        if (code)
+            return tacit_store_fail(file, code, "read", err);
+    }
+    return TACIT_OK;
+}
+
+static tacit_status not_ours(const tacit_ledger_file *file, const char *why, tacit_error *err)
+{
+    return tacit_fail(err, TACIT_EVERIFY, "\"%.300s\" %s; it is left as it is", file->path, why);
+}
+
+static tacit_status check_schema(tacit_ledger_file *file, tacit_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    int code = sqlite3_prepare_v2(file->db, sql[TACIT_SQL_SCHEMA], -1, &s, NULL);
+    int seen = 0;
+    bool same = true;
+    while (!code && (code = sqlite3_step(s)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(s, 0);
+        const char *text = (const char *)sqlite3_column_text(s, 1);
+        same = same && seen < TABLES && name && text && !strcmp(name, tables[seen].name) &&
+               !strcmp(text, tables[seen].sql);
+        seen++;
+        code = SQLITE_OK;
+    }
+    sqlite3_finalize(s);
+    if (code != SQLITE_DONE)
+        return tacit_store_fail(file, code, "read", err);
+    return same && seen == TABLES ? TACIT_OK
+                                  : not_ours(file, "is no ledger, or its tables were changed", err);
+}
+
+static tacit_status check_looks(tacit_ledger_file *file, tacit_error *err)
+{
+    int64_t magic = 0, version = 0;
+    int code = pragma_number(file, "PRAGMA application_id", &magic);
+    if (!code)
+        code = pragma_number(file, "PRAGMA user_version", &version);
+    if (code)
+        return tacit_store_fail(file, code, "read", err);
+    if (magic != TACIT_LEDGER_MAGIC)
+        return not_ours(file, "is no ledger, or its beginning was lost", err);
+    if (version != TACIT_LEDGER_VERSION)
+        return not_ours(file, "is a ledger of another version", err);
+    return check_schema(file, err);
+}
+
+static tacit_status make_tables(tacit_ledger_file *file, tacit_error *err)
+{
+    tacit_status status = run_text(file, "BEGIN IMMEDIATE", "make", err);
+    for (int i = 0; i < TABLES && !status; i++)
+        status = run_text(file, tables[i].sql, "make", err);
+    if (!status)
+        status =
+            run_text(file, "PRAGMA application_id=0x5443544c;PRAGMA user_version=1", "make", err);
+    return status; /* committed together with the head */
+}
+
+/* Names that mean something else to SQLite: "", ":memory:", "file:...". */
+static char *plain_path(const char *path)
+{
+    const size_t len = strlen(path), extra = path[0] == '/' ? 0 : 2;
+    char *out = malloc(len + extra + 1);
+    if (!out)
+        return NULL;
+    memcpy(out, "./", extra);
+    memcpy(out + extra, path, len + 1);
+    return out;
+}
+
+static int connect_to(tacit_ledger_file *file)
+{
+    char *path = plain_path(file->path);
+    if (!path)
+        return SQLITE_NOMEM;
+    int code =
+        sqlite3_open_v2(path, &file->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_PRIVATECACHE, NULL);
+    free(path);
+    if (code)
+        return code;
+    sqlite3_extended_result_codes(file->db, 1);
+    sqlite3_db_config(file->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(file->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(file->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(file->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    /* Until all is verified, closing must not write. */
+    sqlite3_db_config(file->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    return sqlite3_exec(file->db,
+                        "PRAGMA locking_mode=EXCLUSIVE;PRAGMA cell_size_check=ON;"
+                        "PRAGMA mmap_size=0;PRAGMA temp_store=MEMORY",
+                        NULL, NULL, NULL);
+}
+
+bool tacit_store_is_empty(tacit_ledger_file *file)
+{
+    int64_t things = 1;
+    return pragma_number(file, "SELECT count(*) FROM sqlite_schema", &things) == SQLITE_OK &&
+           things == 0;
+}
+
+tacit_status tacit_store_make_durable(tacit_ledger_file *file, tacit_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    int code = sqlite3_prepare_v2(file->db, "PRAGMA journal_mode=WAL", -1, &s, NULL);
+    if (!code && (code = sqlite3_step(s)) == SQLITE_ROW) {
+        const char *mode = (const char *)sqlite3_column_text(s, 0);
+        code = mode && strcmp(mode, "wal") == 0 ? SQLITE_OK : SQLITE_IOERR;
+    }
+    sqlite3_finalize(s);
+    if (code)
+        return tacit_store_fail(file, code, "write to", err);
+    return tacit_store_wait(file, true, err);
+}
+
+tacit_status tacit_store_wait(tacit_ledger_file *file, bool wait, tacit_error *err)
+{
+    tacit_status status = run_text(
+        file, wait ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", "write to", err);
+    if (status)
+        file->broken = true;
+    return status;
+}
+
+tacit_status tacit_store_open(tacit_ledger_file *file, bool fresh, tacit_error *err)
+{
+    const int code = connect_to(file);
+    if (code)
+        return tacit_store_fail(file, code, "open", err);
+    tacit_status status = TACIT_OK;
+    if (!fresh)
+        status = check_looks(file, err);
+    else if (!tacit_store_is_empty(file))
+        status = not_ours(file, "is there already and holds something", err);
+    else if (!(status = tacit_store_make_durable(file, err)))
+        status = make_tables(file, err);
+    return status ? status : prepare_all(file, err);
+}
+
+void tacit_store_close(tacit_ledger_file *file, bool tidy)
+{
+    for (int i = 0; i < TACIT_STATEMENTS; i++)
+        sqlite3_finalize(file->statement[i]);
+    if (file->db)
+        sqlite3_db_config(file->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, tidy ? 0 : 1, NULL);
+    sqlite3_close(file->db);
+    file->db = NULL;
+}
+
+/* ---- transactions ---- */
+
+tacit_status tacit_store_run(tacit_ledger_file *file, tacit_statement which, const char *doing,
+                             tacit_error *err)
+{
+    sqlite3_stmt *s = file->statement[which];
+    const int code = sqlite3_step(s);
+    tacit_status status = code == SQLITE_DONE ? TACIT_OK : tacit_store_fail(file, code, doing, err);
+    sqlite3_reset(s);
+    sqlite3_clear_bindings(s);
+    return status;
+}
+
+tacit_status tacit_store_begin(tacit_ledger_file *file, tacit_error *err)
+{
+    if (file->looking)
+        return tacit_fail(err, TACIT_EUSAGE, "the ledger \"%.300s\" was opened to look only",
+                          file->path);
+    if (file->broken)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "the ledger \"%.300s\" takes no more since a write failed; close it and "
+                          "open it again",
+                          file->path);
+    tacit_status status = tacit_store_run(file, TACIT_SQL_BEGIN, "write to", err);
+    file->broken = status != TACIT_OK;
+    return status;
+}
+
+tacit_status tacit_store_end(tacit_ledger_file *file, tacit_status status, tacit_error *err)
+{
+    if (!status)
+        status = tacit_store_run(file, TACIT_SQL_COMMIT, "write to", err);
+    if (!status)
+        return TACIT_OK;
+    if (!sqlite3_get_autocommit(file->db))
+        tacit_store_run(file, TACIT_SQL_ROLLBACK, "write to", NULL);
+    file->broken = true;
+    return status;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_PRIVACY_LEDGER_STORE_H
+#define TACIT_PRIVACY_LEDGER_STORE_H
+/*
+ * Inside of a ledger file: the database (ledger_store.c), what a row says and how it is sealed
+ * (ledger_rows.c), reading all of it back (ledger_verify.c), making and opening (ledger_open.c,
+ * ledger_at.c), and what is done with it (ledger_file.c).
+ */
+#include <sqlite3.h>
+
+#include "privacy/release.h"
+#include "privacy/seal.h"
+
+#define TACIT_LEDGER_MAGIC 0x5443544c /* "TCTL", the application id of the database */
+#define TACIT_LEDGER_VERSION 1
+#define TACIT_WHAT_MAX 200
+/* Ids are set aside on the disk so many at a time. */
+#define TACIT_IDS_AHEAD 1024
+
+typedef enum tacit_statement {
+    TACIT_SQL_BEGIN,
+    TACIT_SQL_COMMIT,
+    TACIT_SQL_ROLLBACK,
+    TACIT_SQL_ADD_ENTRY,
+    TACIT_SQL_ADD_BYTES,
+    TACIT_SQL_DROP_BYTES,
+    TACIT_SQL_GET_BYTES,
+    TACIT_SQL_SET_HEAD,
+    TACIT_SQL_GET_HEAD,
+    TACIT_SQL_ENTRIES,
+    TACIT_SQL_OUTBOX,
+    TACIT_SQL_SCHEMA,
+    TACIT_STATEMENTS
+} tacit_statement;
+
+/* One row of the table of entries. */
+typedef struct tacit_row {
+    uint64_t entry, release;
+    double reserved, committed;
+    bool forfeited;
+    tacit_cost cost; /* `what` points into `text` or is a kept one */
+    tacit_trust trust;
+    uint64_t bytes;
+    uint8_t digest[TACIT_MAC_BYTES]; /* of the released bytes */
+    uint8_t mac[TACIT_MAC_BYTES];
+    char text[TACIT_WHAT_MAX + 1];
+} tacit_row;
+
+/* Committed and not sent. */
+typedef struct tacit_pending {
+    uint64_t entry, release;
+    uint8_t digest[TACIT_MAC_BYTES];
+} tacit_pending;
+
+typedef struct tacit_permit_node {
+    tacit_permit permit; /* first: what the caller holds */
+    double reserved;
+    struct tacit_permit_node *next;
+} tacit_permit_node;
+
+struct tacit_ledger_file {
+    char *path;
+    sqlite3 *db;
+    sqlite3_stmt *statement[TACIT_STATEMENTS];
+    tacit_ledger_holder holder;
+    tacit_chain entries;                 /* links: the start, then the entries */
+    tacit_chain head, outbox, check;     /* keys for seals of their own; their macs stay zero */
+    uint64_t bound;                      /* ids below may have been given out */
+    uint8_t outbox_sum[TACIT_MAC_BYTES]; /* of the macs of all that is pending, xor */
+    tacit_pending *pending;              /* oldest first */
+    size_t pending_count, pending_capacity;
+    tacit_ledger ledger;
+    tacit_costs *costs;
+    tacit_permit_node *permits;
+    bool broken;  /* a write failed: what is on the disk is known again after opening */
+    bool looking; /* nothing may be added */
+};
+
+/* ---- ledger_store.c ---- */
+tacit_status tacit_store_fail(const tacit_ledger_file *file, int code, const char *doing,
+                              tacit_error *err);
+/* `fresh`: an empty database, to be filled; otherwise it must be a ledger by its looks. */
+tacit_status tacit_store_open(tacit_ledger_file *file, bool fresh, tacit_error *err);
+/* Log ahead, full synchronisation: from here on it is written to. */
+tacit_status tacit_store_make_durable(tacit_ledger_file *file, tacit_error *err);
+/* Whether a commit waits for the disk. Without, later commits that wait take it along. */
+tacit_status tacit_store_wait(tacit_ledger_file *file, bool wait, tacit_error *err);
+void tacit_store_close(tacit_ledger_file *file, bool tidy);
+tacit_status tacit_store_begin(tacit_ledger_file *file, tacit_error *err);
+/* After any failure since begin, or of its own, takes everything back. */
+tacit_status tacit_store_end(tacit_ledger_file *file, tacit_status status, tacit_error *err);
+/* Run a statement that gives no rows, and reset it. */
+tacit_status tacit_store_run(tacit_ledger_file *file, tacit_statement which, const char *doing,
+                             tacit_error *err);
+/* Does the file hold a ledger's head? False for an empty one that was never filled. */
+bool tacit_store_is_empty(tacit_ledger_file *file);
+
+/* ---- ledger_rows.c ---- */
+void tacit_seals_begin(tacit_ledger_file *file, const tacit_key *key);
+void tacit_seals_wipe(tacit_ledger_file *file);
+/* The first link: whose ledger it is. */
+void tacit_seal_start(tacit_ledger_file *file);
+void tacit_seal_row(tacit_chain *chain, const tacit_row *row);
+void tacit_seal_outbox(const tacit_ledger_file *file, uint64_t release,
+                       uint8_t sum[TACIT_MAC_BYTES]);
+void tacit_digest(uint8_t digest[TACIT_MAC_BYTES], const void *bytes, size_t len);
+tacit_status tacit_row_insert(tacit_ledger_file *file, const tacit_row *row, tacit_error *err);
+/* False if a column is not what it must be. */
+bool tacit_row_read(tacit_row *row, sqlite3_stmt *from);
+tacit_status tacit_head_write(tacit_ledger_file *file, tacit_error *err);
+/* Fills the holder, the bound and the sum; `entries` and `last` are for the caller to compare. */
+tacit_status tacit_head_read(tacit_ledger_file *file, uint64_t *entries,
+                             uint8_t last[TACIT_MAC_BYTES], tacit_error *err);
+
+/* ---- ledger_open.c ---- */
+void tacit_ledger_file_let_go(tacit_ledger_file *file, bool tidy);
+
+/* ---- ledger_verify.c ---- */
+tacit_status tacit_ledger_verify(tacit_ledger_file *file, tacit_error *err);
+
+#endif

@@ -226,7 +226,7 @@ const char *cli_account_method(tacit_accountant by)
 {
     static const char *const methods[TACIT_ACCOUNTANTS] = {
         [TACIT_BY_SUM] = "epsilons added up",
-        [TACIT_BY_KOV] = "the best for pure epsilons (Kairouz, Oh, Viswanath)",
+        [TACIT_BY_KOV] = "the best for pure epsilons",
         [TACIT_BY_ZCDP] = "concentrated DP: rhos added up",
         [TACIT_BY_GDP] = "Gaussian DP, exact",
         [TACIT_BY_RDP] = "Renyi divergences, the best order",

@@ -21,15 +21,14 @@ static const char *const adjacencies[] = {"replace", "add-remove", NULL};
      .help = says,                                               \
      AT(text[CLI_ACCOUNT_##id])},
 static const tacit_option options[] = {
-    CLI_ACCOUNT_NUMBERS(AS_TEXT){
-        .key = "adjacency",
-        .type = TACIT_OPT_TEXT,
-        .fallback = "",
-        .value_name = "replace|add-remove",
-        .help =
-            "neighbouring data differ in one record: replaced by another (default), or there and "
-            "not there",
-        AT(text[CLI_ACCOUNT_ADJACENCY])},
+    CLI_ACCOUNT_NUMBERS(AS_TEXT) /* and what is no number */
+    {.key = "adjacency",
+     .type = TACIT_OPT_TEXT,
+     .fallback = ABSENT,
+     .value_name = "replace|add-remove",
+     .help = "neighbouring data differ in one record: replaced by another (default), or there and "
+             "not there",
+     AT(text[CLI_ACCOUNT_ADJACENCY])},
     {.key = "by",
      .type = TACIT_OPT_TEXT,
      .fallback = ABSENT,
@@ -79,10 +78,11 @@ const tacit_section cli_account_section = {.options = options,
      .max = most,                                                  \
      .offset = offsetof(cli_account_request, field)},
 static const tacit_option readings[] = {
-    CLI_ACCOUNT_NUMBERS(AS_NUMBER){.key = "--adjacency",
-                                   .type = TACIT_OPT_CHOICE,
-                                   .choices = adjacencies,
-                                   .offset = offsetof(cli_account_request, adjacency)},
+    CLI_ACCOUNT_NUMBERS(AS_NUMBER) /* and what is no number */
+    {.key = "--adjacency",
+     .type = TACIT_OPT_CHOICE,
+     .choices = adjacencies,
+     .offset = offsetof(cli_account_request, adjacency)},
     {.key = "--by",
      .type = TACIT_OPT_CHOICE,
      .choices = tacit_accountant_names,

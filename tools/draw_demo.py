@@ -40,7 +40,7 @@ def height(score):
 
 
 def draw(demo):
-    rows = demo["rows"]
+    rows = [row for row in demo["rows"] if row["label"] in WORDS]
     groups = rows[0]["by_records"]
     floor = HEIGHT - BOTTOM
     svg = [
@@ -49,7 +49,7 @@ def draw(demo):
         "<!-- SPDX-License-Identifier: Apache-2.0 -->",
         "<!-- made by tools/draw_demo.py from a run of the demo -->",
         '<title id="title">Test accuracy by the number of records an agent has: '
-        + "; ".join(f'{row["protocol"]} {row["test_accuracy"]:.2f} over all agents' for row in rows)
+        + "; ".join(f'{row["label"]} {row["test_accuracy"]:.2f} over all agents' for row in rows)
         + "</title>",
         f"<style>{STYLE}</style>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" rx="8" class="back"/>',
@@ -58,8 +58,8 @@ def draw(demo):
              "agent's own test records", 12.5, kind="soft"),
     ]
     for x, row in zip((24, 236, 496), rows):  # what the colours mean
-        words = f'{WORDS[row["protocol"]]} ({row["test_accuracy"]:.2f})'
-        svg.append(f'<rect x="{x}" y="66" width="12" height="12" rx="2" class="{row["protocol"]}"/>')
+        words = f'{WORDS[row["label"]]} ({row["test_accuracy"]:.2f})'
+        svg.append(f'<rect x="{x}" y="66" width="12" height="12" rx="2" class="{row["label"]}"/>')
         svg.append(text(x + 18, 76.5, words, 12.5))
     for k in range(6):
         score = LOW + k * (HIGH - LOW) / 5
@@ -77,7 +77,7 @@ def draw(demo):
             left = middle + (k - 1.5) * (bar + 3)
             top = floor - height(score)
             svg.append(f'<rect x="{left:.1f}" y="{top:.1f}" width="{bar:.1f}" '
-                       f'height="{floor - top:.1f}" rx="2" class="{row["protocol"]}"/>')
+                       f'height="{floor - top:.1f}" rx="2" class="{row["label"]}"/>')
             svg.append(text(left + bar / 2, top - 5, f"{score:.2f}", 11.5, "middle"))
         svg.append(text(middle, floor + 19, f'{group["least"]} to {group["most"]} records', 13, "middle"))
         svg.append(text(middle, floor + 36, f'{group["agents"]} agents', 12, "middle", "soft"))

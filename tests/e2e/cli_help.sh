@@ -91,8 +91,12 @@ python3 - <<'PY' || complain "demo --json has the wrong shape"
 import json
 demo = json.load(open("demo.json"))
 assert demo["schema"] == "tacit.demo/1"
-rows = {row["protocol"]: row for row in demo["rows"]}
-assert list(rows) == ["alone", "global", "cd"]
+rows = {row["label"]: row for row in demo["rows"]}
+assert list(rows) == ["alone", "global", "cd", "private cd"]
+private = rows["private cd"]["privacy"]
+assert 4.99 < private["epsilon"] <= 5 and private["unbounded"] is False
+assert (private["adversary"], private["unit"], private["adjacency"], private["delta"]) == \
+    ("local", "record", "replace", 1e-5)
 assert rows["cd"]["test_accuracy"] > rows["alone"]["test_accuracy"] + 0.1
 assert rows["alone"]["messages"] == 0 and rows["cd"]["messages"] > 0
 assert rows["alone"]["privacy"]["epsilon"] == 0
@@ -102,6 +106,7 @@ assert abs(rows["cd"]["test_accuracy"] - 0.88) < 0.01
 assert sum(group["agents"] for group in rows["cd"]["by_records"]) == 100
 PY
 says_only 'What one sees' "$TACIT" demo
+says_only 'epsilon is for one record, adjacency replace, at delta 1e-05' "$TACIT" demo
 says_only '+-' "$TACIT" demo
 LC_ALL=C.UTF-8 says '±' "$TACIT" demo
 "$TACIT" demo | awk 'length($0) > 80 { exit 1 }' || complain "the demo is wider than 80 columns"

@@ -225,43 +225,62 @@ static bool tail(const tacit_layers *layers, uint64_t rest, bool minus, tacit_wo
     return accepted(layers, *distance, minus, rest >> layers->tail_log2, block, words);
 }
 
-/* A height that is not sure. */
-static __attribute__((noinline)) bool unsure(const tacit_layers *layers, uint64_t slot,
-                                             uint64_t rest, bool minus, tacit_words *words,
-                                             uint64_t *distance)
+typedef struct candidate {
+    uint64_t slot, rest, distance, minus;
+    bool sure;
+} candidate;
+
+/* Decide about a height that is not sure. */
+static __attribute__((noinline)) bool unsure(const tacit_layers *layers, candidate *c,
+                                             tacit_words *words)
 {
-    if (slot + 1 == layers->slots)
-        return tail(layers, rest - layers->scale / 2, minus, words, distance);
-    uint64_t mask = layers->slot[slot].mask;
-    *distance = layers->slot[slot].left + (rest & mask);
-    return accepted(layers, *distance, minus, rest >> __builtin_popcountll(mask), 0, words);
+    if (c->slot + 1 == layers->slots)
+        return tail(layers, c->rest - layers->scale / 2, c->minus != 0, words, &c->distance);
+    int width = __builtin_popcountll(layers->slot[c->slot].mask);
+    return accepted(layers, c->distance, c->minus != 0, c->rest >> width, 0, words);
 }
 
-/* False: refused. */
-static inline bool try_word(const tacit_layers *layers, uint64_t word, tacit_words *words,
-                            int64_t *out)
+static inline candidate read_word(const tacit_layers *layers, uint64_t word)
 {
-    uint64_t minus = word & 1, u = word >> 1, cell = u >> CELL_LOG2;
-    uint64_t slot = layers->cell[cell].slot + (u >= layers->cell[cell].bound);
-    uint64_t rest = u - layers->slot[slot].start;
-    uint64_t distance = layers->slot[slot].left + (rest & layers->slot[slot].mask);
-    if (rest >= layers->slot[slot].sure &&
-        !unsure(layers, slot, rest, minus != 0, words, &distance))
-        return false;
-    *out = (int64_t)((distance ^ (0 - minus)) + minus);
-    return true;
+    candidate c = {.minus = word & 1};
+    uint64_t u = word >> 1, cell = u >> CELL_LOG2;
+    c.slot = layers->cell[cell].slot + (u >= layers->cell[cell].bound);
+    c.rest = u - layers->slot[c.slot].start;
+    c.distance = layers->slot[c.slot].left + (c.rest & layers->slot[c.slot].mask);
+    c.sure = c.rest < layers->slot[c.slot].sure;
+    return c;
+}
+
+static inline int64_t signed_distance(const candidate *c)
+{
+    return (int64_t)((c->distance ^ (0 - c->minus)) + c->minus);
 }
 
 int64_t tacit_layers_one(const tacit_layers *layers, tacit_words *words)
 {
-    int64_t out;
-    while (!try_word(layers, tacit_words_next(words), words, &out))
-        ;
-    return out;
+    for (;;) {
+        candidate c = read_word(layers, tacit_words_next(words));
+        if (c.sure || unsure(layers, &c, words))
+            return signed_distance(&c);
+    }
 }
 
 void tacit_layers_draw(const tacit_layers *layers, tacit_words *words, size_t count, int64_t *out)
 {
-    for (size_t k = 0; k < count; k++)
-        out[k] = tacit_layers_one(layers, words);
+    size_t done = 0;
+    const uint64_t *at = words->at; /* in a register: words is looked at when a draw is not sure */
+    while (done < count && at < words->end) {
+        candidate c = read_word(layers, *at++);
+        if (!c.sure) {
+            words->at = at;
+            bool refused = !unsure(layers, &c, words);
+            at = words->at;
+            if (refused)
+                continue;
+        }
+        out[done++] = signed_distance(&c);
+    }
+    words->at = at;
+    while (done < count)
+        out[done++] = tacit_layers_one(layers, words);
 }

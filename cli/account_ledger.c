@@ -193,10 +193,12 @@ static tacit_status ask_one(cli_account_ledger *ledger, const cli_account_reques
     tacit_ledger_lines *lines = &ledger->lines;
     tacit_ledger_part *own = calloc(lines->count + 1, sizeof *own), *parts = lines->part;
     size_t count = 0;
+    bool shared = false;
     if (!own)
         return tacit_out_of_memory(err);
     for (size_t k = 0; k < lines->count; k++) {
         const tacit_ledger_line *line = &lines->line[k];
+        shared = shared || line->agents > 1;
         if (line->agent == (tacit_agent)agent)
             own[count++] = (tacit_ledger_part){line->cost, line->releases, line->continuous};
     }
@@ -206,10 +208,9 @@ static tacit_status ask_one(cli_account_ledger *ledger, const cli_account_reques
     ledger->least = ledger->most = releases_of(ledger, &account);
     tacit_status status =
         count > 0 ? ask(ledger, &account, request, delta, err)
-                  : tacit_fail(err, TACIT_EINPUT,
-                               "no line of \"%.300s\" begins with agent %" PRId64
-                               "; a line of a large run names the first of all who spent alike",
-                               request->path, agent);
+                  : tacit_fail(err, TACIT_EINPUT, "no line of \"%.300s\" is of agent %" PRId64 "%s",
+                               request->path, agent,
+                               shared ? "; its lines name the first of many agents" : "");
     lines->part = parts;
     free(own);
     return status;
@@ -217,9 +218,8 @@ static tacit_status ask_one(cli_account_ledger *ledger, const cli_account_reques
 
 /* ---- reading ---- */
 
-/* One promise needs one adjacency; of units the smaller one holds for all. */
-static tacit_status find_promise(cli_account_ledger *ledger, const cli_account_request *request,
-                                 tacit_error *err)
+/* Of units the smaller one holds for all. */
+static void find_promise(cli_account_ledger *ledger)
 {
     const tacit_ledger_lines *lines = &ledger->lines;
     ledger->adjacency = strcmp(lines->adjacency, tacit_adjacency_name(TACIT_ADD_REMOVE)) == 0
@@ -228,24 +228,17 @@ static tacit_status find_promise(cli_account_ledger *ledger, const cli_account_r
     ledger->unit = strcmp(lines->unit, tacit_unit_name(TACIT_UNIT_USER)) == 0 ? TACIT_UNIT_USER
                                                                               : TACIT_UNIT_RECORD;
     if (lines->count == 0) /* nobody ever spoke */
-        return TACIT_OK;
-    ledger->adjacency = lines->line[0].cost->adjacency;
+        return;
+    ledger->adjacency = lines->line[0].cost->adjacency; /* the reader lets no others in */
     ledger->unit = TACIT_UNIT_USER;
     for (size_t k = 0; k < lines->count; k++) {
-        const tacit_cost *cost = lines->line[k].cost;
-        if (cost->adjacency != ledger->adjacency)
-            return tacit_fail(err, TACIT_EINPUT,
-                              "\"%.300s\" mixes adjacency replace and add-remove, which make no "
-                              "common promise; account them apart",
-                              request->path);
-        if (cost->unit == TACIT_UNIT_RECORD)
+        if (lines->line[k].cost->unit == TACIT_UNIT_RECORD)
             ledger->unit = TACIT_UNIT_RECORD;
     }
-    return TACIT_OK;
 }
 
-tacit_status cli_account_ledger_read(cli_account_ledger *ledger, const cli_account_request *request,
-                                     double *delta, tacit_error *err)
+static tacit_status read_lines(cli_account_ledger *ledger, const cli_account_request *request,
+                               tacit_error *err)
 {
     tacit_key key;
     const bool keyed = CLI_GIVEN(request, KEY);
@@ -255,10 +248,18 @@ tacit_status cli_account_ledger_read(cli_account_ledger *ledger, const cli_accou
     status = tacit_ledger_read(&ledger->lines, request->path, keyed ? &key : NULL, err);
     if (keyed)
         tacit_key_wipe(&key);
-    if (!status)
-        status = find_promise(ledger, request, err);
+    return status;
+}
+
+tacit_status cli_account_ledger_read(cli_account_ledger *ledger, const cli_account_request *request,
+                                     double *delta, tacit_error *err)
+{
+    tacit_status status = cli_account_is_store(request->path)
+                              ? cli_account_store_read(ledger, request, err)
+                              : read_lines(ledger, request, err);
     if (status)
         return status;
+    find_promise(ledger);
     *delta = CLI_GIVEN(request, DELTA) || isnan(ledger->lines.delta) ? request->delta
                                                                      : ledger->lines.delta;
     return CLI_GIVEN(request, AGENT) ? ask_one(ledger, request, *delta, err)
@@ -270,5 +271,6 @@ void cli_account_ledger_clear(cli_account_ledger *ledger)
     for (size_t k = 0; k < ledger->shown; k++)
         free(ledger->spender[k].loss);
     tacit_ledger_lines_clear(&ledger->lines);
+    (void)tacit_ledger_file_close(ledger->store, 0, NULL); /* it was only looked at */
     *ledger = (cli_account_ledger){0};
 }

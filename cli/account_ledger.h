@@ -18,6 +18,7 @@ typedef struct cli_account_spender {
 
 typedef struct cli_account_ledger {
     tacit_ledger_lines lines;
+    tacit_ledger_file *store; /* of a peer: what the costs of the lines belong to; or NULL */
     tacit_adjacency adjacency;
     tacit_unit unit;
     uint64_t least, most; /* releases of an agent */
@@ -29,6 +30,10 @@ typedef struct cli_account_ledger {
 tacit_status cli_account_ledger_read(cli_account_ledger *ledger, const cli_account_request *request,
                                      double *delta, tacit_error *err);
 void cli_account_ledger_clear(cli_account_ledger *ledger);
+/* ---- account_store.c: the file a peer keeps, with its key at PATH.key or --key ---- */
+bool cli_account_is_store(const char *path);
+tacit_status cli_account_store_read(cli_account_ledger *ledger, const cli_account_request *request,
+                                    tacit_error *err);
 /* What its adversary sees, in words. */
 const char *cli_account_ledger_adversary(const cli_account_ledger *ledger);
 

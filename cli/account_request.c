@@ -109,11 +109,12 @@ static tacit_status find_form(cli_account_request *request, const char *word, ta
     if (near)
         return tacit_fail(err, TACIT_EUSAGE, "unknown mechanism \"%.60s\"; did you mean \"%s\"?",
                           word, near);
-    return tacit_fail(err, TACIT_EUSAGE,
-                      "unknown mechanism \"%.60s\"; expected gaussian, laplace, discrete-gaussian, "
-                      "discrete-laplace, randomized-response, pure, approximate, zcdp, shuffle or "
-                      "compose",
-                      word);
+    char list[200];
+    size_t used = 0;
+    for (size_t k = 0; k < cli_account_form_count && used < sizeof list; k++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", k ? ", " : "", names[k]);
+    return tacit_fail(err, TACIT_EUSAGE, "unknown mechanism \"%.60s\"; expected one of %s", word,
+                      list);
 }
 
 static tacit_status read_words(cli_account_request *request, const char *const *words,

@@ -239,9 +239,10 @@ static void say_ledger(const cli_account_facts *f)
     cli_count(ledger->lines.agents, agents, sizeof agents);
     cli_count(ledger->least, least, sizeof least);
     cli_count(ledger->most, most, sizeof most);
-    if (CLI_GIVEN(f->request, AGENT)) {
-        snprintf(text, sizeof text, "agent %" PRIu64 ", one of %s: %s releases", worst->agent,
-                 agents, most);
+    if (CLI_GIVEN(f->request, AGENT) || ledger->lines.agents == 1) {
+        snprintf(text, sizeof text, "agent %" PRIu64 "%s%s: %s releases", worst->agent,
+                 ledger->lines.agents == 1 ? "" : ", one of ",
+                 ledger->lines.agents == 1 ? "" : agents, most);
         say("figures for", text);
         return;
     }

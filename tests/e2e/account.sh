@@ -158,7 +158,7 @@ done
 # ---- what is refused ----
 expect 2 'which mechanism?' account
 expect 2 'unknown mechanism "gausian"; did you mean "gaussian"?' account gausian
-expect 2 'unknown mechanism "potato"; expected gaussian' account potato
+expect 2 'unknown mechanism "potato"; expected one of gaussian' account potato
 expect 2 'unexpected word "laplace"; one mechanism at a time' account gaussian laplace
 expect 2 '"--scale" does not go with gaussian, which takes --noise-multiplier' account gaussian --scale 1
 expect 2 '"--sampling" does not go with shuffle' account shuffle --agents 10 --epsilon 1 --sampling 0.1
@@ -224,5 +224,105 @@ expect 3 'cannot make "nowhere/x.svg"' account pure --epsilon 1 --plot nowhere/x
 expect 3 'tacit: ' account gaussian --target-epsilon 1 --delta 0 --plot never.svg
 [ ! -e never.svg ] || complain "a refused question left a curve behind"
 
+# ---- ledgers ----
+cat >hand.jsonl <<'LINES'
+{"mechanism":"gaussian","sensitivity":1,"noise":3,"releases":4}
+{"agent":1,"mechanism":"laplace","sensitivity":2,"noise":4,"releases":6}
+{"agent":2,"mechanism":"gaussian","sensitivity":1,"noise":3,"releases":1}
+{"agent":2,"mechanism":"gaussian","sensitivity":1,"noise":3,"releases":3}
+{"agent":3,"mechanism":"response","categories":4,"noise":1.9459101490553132,"releases":3}
+LINES
+json hand compose hand.jsonl --delta 1e-6
+json hand1 compose hand.jsonl --agent 1
+json hand3 compose hand.jsonl --agent 3
+json hand2 compose hand.jsonl --agent 2 --delta 1e-6 --group 5
+json hand2_alone gaussian --sigma 3 --sensitivity 5 --steps 4 --delta 1e-6
+python3 - <<'PY' || complain "figures of a ledger"
+import json
+load = lambda name: json.load(open(name + ".json"))
+same = lambda a, b: load(a)["epsilon"] == load(b)["epsilon"]
+hand = load("hand")
+assert hand["mechanism"] == "compose" and hand["ledger"]["seal"] == "none" and hand["ledger"]["agents"] == 4
+assert (hand["ledger"]["releases_least"], hand["ledger"]["releases_most"]) == (3, 6)
+assert [a["agents"] for a in hand["accounts"] if a["agent"] == 0] == [2] # agents 0 and 2 spent alike
+epsilons = [a["best"]["epsilon"] for a in hand["accounts"]]
+assert len(epsilons) == 3 and epsilons == sorted(epsilons, reverse=True)
+assert hand["best"]["epsilon"] == epsilons[0] and hand["adjacency"] == "replace"
+assert [a["epsilon"] for a in hand["accounts"] if a["agent"] == 0] == [load("plain")["epsilon"]]
+assert same("hand1", "laplace") and same("hand3", "response") and same("hand2", "hand2_alone")
+assert load("hand2")["unit"] == "user"
+PY
+says 'agents 4, with 3 to 6 releases each' account compose hand.jsonl
+says 'seal none' account compose hand.jsonl
+# Of many who differ, those whom nobody outdoes are asked about.
+python3 - <<'PY'
+with open("chain.jsonl", "w") as f:
+    for i in range(500):
+        f.write('{"agent":%d,"mechanism":"gaussian","sensitivity":1,"noise":20,"releases":%d}\n' % (i, 50 + i % 60))
+with open("crossed.jsonl", "w") as f:
+    for i in range(100):
+        f.write('{"agent":%d,"mechanism":"gaussian","sensitivity":1,"noise":20,"releases":%d}\n' % (i, 100 + i))
+        f.write('{"agent":%d,"mechanism":"gaussian","sensitivity":1,"noise":30,"releases":%d}\n' % (i, 300 - i))
+PY
+json chain compose chain.jsonl
+json chain_worst gaussian --sigma 20 --sensitivity 1 --steps 109
+json crossed compose crossed.jsonl
+json crossed7 compose crossed.jsonl --agent 7
+python3 - <<'PY' || complain "the worst of many"
+import json
+load = lambda name: json.load(open(name + ".json"))
+chain, crossed = load("chain"), load("crossed")
+assert chain["epsilon"] == load("chain_worst")["epsilon"] and chain["ledger"]["exact"] is True
+assert chain["accounts"][0]["agent"] == 59 and chain["accounts"][0]["agents"] == 8
+assert crossed["ledger"]["exact"] is False and crossed["accounts"][0]["agent"] is None
+assert crossed["best"]["epsilon"] > load("crossed7")["best"]["epsilon"]
+PY
+expect 3 'cannot open "nowhere.jsonl"' account compose nowhere.jsonl
+expect 2 'which ledger?' account compose
+expect 2 'unexpected word "b"; one ledger at a time' account compose a b
+expect 2 '"--agent" is "x"' account compose hand.jsonl --agent x
+expect 3 'agent 9' account compose hand.jsonl --agent 9
+(head -1 hand.jsonl; echo '{"mechanism":"potato"}') >bad.jsonl
+expect 3 'line 2' account compose bad.jsonl
+printf '{"mechanism":"gaussian","sensitivity":1,"noise":-3,"releases":4}\n' >bad.jsonl
+expect 3 'noise' account compose bad.jsonl
+printf '{"mechanism":"gaussian","sensitivity":1,"noi' >bad.jsonl
+expect 3 'line 1' account compose bad.jsonl
+: >empty.jsonl
+expect 3 'holds no releases' account compose empty.jsonl
+(cat hand.jsonl; echo '{"adjacency":"add-remove","mechanism":"laplace","sensitivity":1,"noise":2,"releases":1}') >mixed.jsonl
+expect 3 '"adjacency" is another than before' account compose mixed.jsonl
 
+# ---- what a run wrote is sealed, and any change shows ----
+printf 'run: {name: small, time: 5, every: 0}\ndata: {agents: 12, dimension: 4}\n' >small.yaml
+"$TACIT" run small.yaml --quiet --out bare >/dev/null || complain "run"
+"$TACIT" run small.yaml --quiet --out noisy --set privacy.mechanism=gaussian --set privacy.noise=50 \
+    --set privacy.clip=1 --set run.name=noisy >/dev/null || complain "run with noise"
+"$TACIT" run small.yaml --quiet --out silent --set protocol.name=alone >/dev/null || complain "run alone"
+json bare compose bare/ledger.jsonl
+json noisy compose noisy/ledger.jsonl
+json silent compose silent/ledger.jsonl
+python3 - <<'PY' || complain "ledgers of runs"
+import json
+load = lambda name: json.load(open(name + ".json"))
+bare, noisy, silent = load("bare"), load("noisy"), load("silent")
+assert all(a["ledger"]["seal"] == "run" for a in (bare, noisy, silent))
+assert bare["best"] is None and len(bare["unbounded"]) == 6
+claimed = json.load(open("noisy/summary.json"))["privacy"]
+assert claimed["delta"] == noisy["delta"] and noisy["ledger"]["agents"] == 12
+assert abs(noisy["epsilon"]["pld"] - claimed["epsilon"]) <= 1e-12 * claimed["epsilon"], (noisy, claimed)
+assert silent["best"]["epsilon"] == 0 and silent["unbounded"] == []
+PY
+says 'seal whole' account compose noisy/ledger.jsonl
+says 'something was released without noise' account compose bare/ledger.jsonl
+sed '2s/"releases":[0-9]*/"releases":1/' noisy/ledger.jsonl >edited.jsonl
+expect 6 'line 2: it was edited' account compose edited.jsonl
+sed 3d noisy/ledger.jsonl >cut.jsonl
+expect 6 'line 3: it was edited, or lines before it are missing' account compose cut.jsonl
+head -n -2 noisy/ledger.jsonl >cut.jsonl
+expect 6 'cut' account compose cut.jsonl
+head -c -20 noisy/ledger.jsonl >cut.jsonl
+expect 6 'cut in the middle of this line' account compose cut.jsonl --json --plot never.svg
+[ ! -e never.svg ] || complain "an edited ledger left a curve behind"
+expect 3 'nowhere.key' account compose noisy/ledger.jsonl --key nowhere.key
 exit $failed

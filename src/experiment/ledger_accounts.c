@@ -166,18 +166,26 @@ tacit_status tacit_ledger_accounts(tacit_ledger_lines *lines, const char *shown,
     return status;
 }
 
+/* By hand and without a grid: real-valued noise, as the textbooks have it. */
+static void continuous_loss(const tacit_ledger_part *part, tacit_loss *loss)
+{
+    const bool gaussian = part->cost->mechanism == TACIT_MECHANISM_GAUSSIAN;
+    *loss = (tacit_loss){.kind = gaussian ? TACIT_LOSS_GAUSSIAN : TACIT_LOSS_LAPLACE,
+                         .adjacency = part->cost->adjacency,
+                         .noise = part->cost->noise,
+                         .shift = part->cost->sensitivity,
+                         .sampling = part->cost->sampling,
+                         .count = part->releases};
+}
+
 void tacit_ledger_account_losses(const tacit_ledger_lines *lines, const tacit_ledger_account *of,
                                  tacit_loss *loss)
 {
     for (size_t k = 0; k < of->count; k++) {
         const tacit_ledger_part *part = &lines->part[of->first + k];
-        tacit_cost_loss(part->cost, part->releases, &loss[k]);
-        if (!part->continuous || part->cost->mechanism == TACIT_MECHANISM_RESPONSE ||
-            part->cost->mechanism == TACIT_MECHANISM_NONE)
-            continue;
-        loss[k].kind = part->cost->mechanism == TACIT_MECHANISM_GAUSSIAN ? TACIT_LOSS_GAUSSIAN
-                                                                         : TACIT_LOSS_LAPLACE;
-        loss[k].noise = part->cost->noise;
-        loss[k].shift = part->cost->sensitivity;
+        if (part->continuous)
+            continuous_loss(part, &loss[k]);
+        else
+            tacit_cost_loss(part->cost, part->releases, &loss[k]);
     }
 }

@@ -35,7 +35,7 @@
 #define HALF_LOG_TWO_PI 0.918938533204672741780329736406
 #define REACH 9.5 /* exp(-9.5^2 / 2) = 2.5e-20 */
 #define DIGITS 38
-#define MOST_POINTS 2e5
+#define MOST_POINTS 3e4
 
 double tacit_renyi_of(double log_excess, double alpha)
 {

@@ -22,7 +22,7 @@ typedef struct tacit_renyi_pair {
     bool backward; /* add-remove: N(0) against the mixture */
 } tacit_renyi_pair;
 
-/* By quadrature at any real order above 1; NAN when it would take more than 2e5 points. */
+/* By quadrature at any real order above 1; NAN when it would take more than 3e4 points. */
 double tacit_renyi_quadrature(const tacit_renyi_pair *pair, double alpha);
 /* By the binomial sum at whole orders (add-remove, forward). */
 double tacit_renyi_binomial(double q, double shift, double alpha);

@@ -97,7 +97,7 @@ static const unsigned above_zero = BIT(MULTIPLIER) | BIT(SIGMA) | BIT(SCALE) | B
 
 static tacit_status find_form(cli_account_request *request, const char *word, tacit_error *err)
 {
-    const char *names[16];
+    const char *names[16] = {0};
     for (size_t k = 0; k < cli_account_form_count; k++) {
         names[k] = cli_account_forms[k].name;
         if (strcmp(word, names[k]) == 0) {
@@ -178,8 +178,10 @@ static tacit_status read_numbers(cli_account_request *request, const cli_account
             continue;
         if (tacit_option_set(&readings[k], request, flags->text[k], err))
             return TACIT_EUSAGE;
-        const double *value = (const double *)((const char *)request + readings[k].offset);
-        if (above_zero >> k & 1 && !(*value > 0))
+        double value = 1;
+        if (above_zero >> k & 1) /* all of them real */
+            memcpy(&value, (const char *)request + readings[k].offset, sizeof value);
+        if (!(value > 0))
             return tacit_fail(err, TACIT_EUSAGE, "\"%s\" is \"%.60s\"; expected a number above 0",
                               readings[k].key, flags->text[k]);
     }

@@ -19,10 +19,6 @@
 #include "privacy/release.h"
 
 #define TILE_ROWS 64
-/* The radius aimed at: smaller than the limit by more than floats get wrong, so that the check of
- * integers hardly ever has to shrink anything. */
-#define AIM (1 - 0x1p-16)
-
 typedef struct grid_sum {
     const tacit_model *model;
     const tacit_cost *cost;
@@ -38,7 +34,7 @@ typedef struct grid_sum {
 /* By what slope * x is multiplied to be in steps and within the limit. */
 static double clipped(const grid_sum *g, double slope, double length)
 {
-    const double radius = AIM * g->limit, a = slope / g->step;
+    const double radius = TACIT_GRID_AIM * g->limit, a = slope / g->step;
     const double size = fabs(a) * length;
     return size <= radius ? a : a * (radius / size);
 }

@@ -8,9 +8,11 @@
  * infinities end as some vector within the bound: what a broken record does is limited too.
  */
 #include <math.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "math/kernels.h"
 #include "privacy/release.h"
 
 static const tacit_shape one_real = {
@@ -73,42 +75,58 @@ static int32_t to_grid(double value, double step, int32_t limit)
 
 /* ---- kernels ---- */
 
-static double length_of(tacit_norm norm, const tacit_vector *v, uint32_t segments)
+/* About the norm; what is exact is taken of integers. */
+static double length_of(tacit_norm norm, tacit_vector *v)
 {
     double sum = 0;
-    for (uint32_t s = 0; s < segments; s++)
-        for (size_t k = 0; k < v->shape->segment[s].count; k++) {
-            double x = tacit_vector_get(v, s, k);
-            sum += norm == TACIT_L1 ? fabs(x) : x * x;
-        }
+    for (uint32_t s = 0; s < v->shape->segments; s++) {
+        const tacit_segment *segment = &v->shape->segment[s];
+        double length;
+        tacit_kernels_for(segment->scalar)
+            ->lengths(1, segment->count, norm == TACIT_L1, tacit_vector_segment(v, s), &length);
+        sum += norm == TACIT_L1 ? length : length * length;
+    }
     return norm == TACIT_L1 ? sum : sqrt(sum);
+}
+
+static tacit_status check_reals(const tacit_permit *permit, const tacit_shape *shape,
+                                tacit_error *err)
+{
+    for (uint32_t s = 0; s < shape->segments; s++)
+        if (shape->segment[s].scalar == TACIT_I64)
+            return tacit_fail(err, TACIT_EUSAGE, "\"%s\" has integers, which are not clipped",
+                              permit->cost.what);
+    return TACIT_OK;
 }
 
 tacit_status tacit_bound_vector(tacit_permit *permit, const tacit_secret *vector,
                                 tacit_scratch *scratch, tacit_bounded **out, tacit_error *err)
 {
     const tacit_cost *cost = &permit->cost;
-    const tacit_vector *from = tacit_vector_of_secret(vector);
-    tacit_status status = tacit_bounded_on_grid(out, permit, from->shape, scratch, err);
+    tacit_vector *from = tacit_vector_of_secret(vector);
+    tacit_status status = check_reals(permit, from->shape, err);
+    if (status == TACIT_OK)
+        status = tacit_bounded_on_grid(out, permit, from->shape, scratch, err);
     if (status != TACIT_OK)
         return status;
-    size_t count = (*out)->coordinates;
+    const size_t count = (*out)->coordinates;
     int32_t *row = tacit_scratch_alloc(scratch, count * sizeof *row);
     if (!row)
         return tacit_out_of_memory(err);
     const int32_t limit = tacit_cost_limit(cost);
-    const tacit_clip clip = tacit_cost_clip(cost);
-    double length = length_of(cost->norm, from, from->shape->segments);
-    double factor = length > clip.radius ? clip.radius / length : 1;
-    size_t at = 0;
-    for (uint32_t s = 0; s < from->shape->segments; s++)
-        for (size_t k = 0; k < from->shape->segment[s].count; k++)
-            row[at++] =
-                to_grid(factor * tacit_vector_get(from, s, k), tacit_cost_step(cost), limit);
+    const bool l1 = cost->norm == TACIT_L1;
+    const double radius = TACIT_GRID_AIM * limit;
+    const double size = length_of(cost->norm, from) / tacit_cost_step(cost);
+    const double a = (size <= radius ? 1 : radius / size) / tacit_cost_step(cost);
+    memset(row, 0, count * sizeof *row);
+    for (size_t s = 0, at = 0; s < from->shape->segments; at += from->shape->segment[s++].count)
+        tacit_kernels_for(from->shape->segment[s].scalar)
+            ->to_grid(from->shape->segment[s].count, isfinite(a) ? a : 0, limit, l1,
+                      tacit_vector_segment(from, (uint32_t)s), row + at);
     tacit_grid_shrink(cost->norm, limit, count, row);
     for (size_t k = 0; k < count; k++)
         (*out)->steps[k] = row[k];
-    memset(row, 0, count * sizeof *row);
+    sodium_memzero(row, count * sizeof *row);
     return TACIT_OK;
 }
 

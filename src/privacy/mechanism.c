@@ -17,6 +17,7 @@
  */
 #include <math.h>
 #include <sodium.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/threads.h"
@@ -24,7 +25,7 @@
 
 #define PIECE 4096     /* coordinates, at least */
 #define PIECES_LOG2 12 /* of a release, at most */
-#define FAR (INT64_C(1) << 61)
+#define FAR (UINT64_C(1) << 61)
 
 /* ---- making bounded values ---- */
 
@@ -78,8 +79,7 @@ tacit_status tacit_bounded_on_grid(tacit_bounded **out, tacit_permit *permit,
     tacit_bounded *b = *out;
     b->coordinates = count;
     b->steps = tacit_scratch_alloc(scratch, count * sizeof *b->steps);
-    b->noise = tacit_scratch_alloc(scratch, count * sizeof *b->noise);
-    if (!b->steps || !b->noise)
+    if (!b->steps)
         return tacit_out_of_memory(err);
     memset(b->steps, 0, count * sizeof *b->steps);
     b->norm = permit->cost.norm;
@@ -114,54 +114,28 @@ static tacit_status check(const tacit_permit *permit, const tacit_bounded *bound
 
 /* ---- noise ---- */
 
-typedef struct drawing {
+typedef struct release {
     const tacit_permit *permit;
     const tacit_noise_source *source;
-    int64_t *out;
-    size_t count, piece; /* coordinates in all, and of one piece */
-} drawing;
+    tacit_bounded *bounded;
+    size_t piece; /* coordinates of one */
+    double step;
+    _Atomic bool far;
+} release;
 
-static void open_stream(tacit_stream *stream, const drawing *d, size_t piece)
+static void open_stream(tacit_stream *stream, const release *r, size_t piece)
 {
-    tacit_stream_open(stream, d->source->random, d->source->agent, TACIT_FOR_NOISE,
-                      d->permit->id << PIECES_LOG2 | piece);
-}
-
-static void draw_pieces(void *ctx, uint32_t worker, size_t begin, size_t end)
-{
-    (void)worker;
-    const drawing *d = ctx;
-    tacit_stream stream;
-    for (size_t k = begin; k < end; k++) {
-        size_t at = k * d->piece;
-        size_t count = d->count - at < d->piece ? d->count - at : d->piece;
-        open_stream(&stream, d, k);
-        tacit_noise_draw(d->permit->noise, &stream, count, d->out + at);
-    }
-    tacit_stream_clear(&stream);
-}
-
-static tacit_status draw_noise(const drawing *d, tacit_error *err)
-{
-    size_t pieces = (d->count + d->piece - 1) / d->piece;
-    if (d->source->threads && pieces > 1)
-        tacit_threads_run(d->source->threads, pieces, 1, draw_pieces, (void *)(uintptr_t)d);
-    else
-        draw_pieces((void *)(uintptr_t)d, 0, 0, pieces);
-    uint64_t far = 0;
-    for (size_t k = 0; k < d->count; k++)
-        far |= (uint64_t)(d->out[k] >= FAR || d->out[k] <= -FAR);
-    return far ? tacit_fail(err, TACIT_EINTERNAL, "the noise left the grid; nothing was released")
-               : TACIT_OK;
+    tacit_stream_open(stream, r->source->random, r->source->agent, TACIT_FOR_NOISE,
+                      r->permit->id << PIECES_LOG2 | piece);
 }
 
 /* The probability of the truth is rounded down, so that epsilon is no larger than claimed. */
-static void respond(const drawing *d, int64_t *choice)
+static void respond(const release *r, int64_t *choice)
 {
-    const tacit_cost *cost = &d->permit->cost;
+    const tacit_cost *cost = &r->permit->cost;
     const double others = cost->categories - 1.0;
     tacit_stream stream;
-    open_stream(&stream, d, 0);
+    open_stream(&stream, r, 0);
     const double truth = 1 / (1 + others * exp(-cost->noise));
     bool lie = !tacit_bernoulli(&stream, tacit_ratio_below(truth * (1 - 0x1p-48)));
     int64_t other = (int64_t)tacit_stream_below(&stream, cost->categories - 1);
@@ -169,39 +143,99 @@ static void respond(const drawing *d, int64_t *choice)
     tacit_stream_clear(&stream);
 }
 
-/* ---- release ---- */
+/* ---- out ---- */
 
-static void put(tacit_bounded *b, double step)
+/* Coordinates at .. at+count of segment `s`, whose first one is `first` among all. */
+static void put_part(tacit_bounded *b, double step, uint32_t s, size_t first, size_t at,
+                     size_t count)
+{
+    const int64_t *steps = b->steps + at;
+    const double scale = step * b->factor; /* the step is a power of two: no rounding */
+    void *to = tacit_vector_segment(b->value, s);
+    at -= first;
+    switch (b->value->shape->segment[s].scalar) {
+    case TACIT_F32:
+        for (size_t k = 0; k < count; k++)
+            ((float *)to)[at + k] = (float)((double)steps[k] * scale + b->offset);
+        break;
+    case TACIT_F64:
+        for (size_t k = 0; k < count; k++)
+            ((double *)to)[at + k] = (double)steps[k] * scale + b->offset;
+        break;
+    default:
+        memcpy((int64_t *)to + at, steps, count * sizeof *steps);
+    }
+}
+
+static void put(tacit_bounded *b, double step, size_t begin, size_t end)
 {
     const tacit_shape *shape = b->value->shape;
-    size_t at = 0;
-    for (uint32_t s = 0; s < shape->segments; s++)
-        for (size_t k = 0; k < shape->segment[s].count; k++, at++)
-            if (shape->segment[s].scalar == TACIT_I64)
-                ((int64_t *)tacit_vector_segment(b->value, s))[k] = b->steps[at];
-            else
-                tacit_vector_set(b->value, s, k,
-                                 (double)b->steps[at] * step * b->factor + b->offset);
+    size_t first = 0;
+    for (uint32_t s = 0; s < shape->segments; first += shape->segment[s++].count) {
+        size_t last = first + shape->segment[s].count;
+        size_t from = begin > first ? begin : first, to = end < last ? end : last;
+        if (from < to)
+            put_part(b, step, s, first, from, to - from);
+    }
+}
+
+/* Draw, add, hand out and wipe, a few thousand coordinates at a time while they are in cache. */
+static void release_piece(release *r, size_t piece, int64_t noise[PIECE])
+{
+    tacit_bounded *b = r->bounded;
+    tacit_stream stream;
+    size_t at = piece * r->piece;
+    size_t end = b->coordinates - at < r->piece ? b->coordinates : at + r->piece;
+    uint64_t far = 0;
+    open_stream(&stream, r, piece);
+    while (at < end) {
+        size_t count = end - at < PIECE ? end - at : PIECE;
+        tacit_noise_draw(r->permit->noise, &stream, count, noise);
+        for (size_t k = 0; k < count; k++) {
+            far |= (uint64_t)noise[k] + FAR >= 2 * FAR;
+            b->steps[at + k] = (int64_t)((uint64_t)b->steps[at + k] + (uint64_t)noise[k]);
+        }
+        put(b, r->step, at, at + count);
+        sodium_memzero(b->steps + at, count * sizeof *b->steps);
+        at += count;
+    }
+    if (far)
+        atomic_store(&r->far, true);
+    tacit_stream_clear(&stream);
+}
+
+static void release_pieces(void *ctx, uint32_t worker, size_t begin, size_t end)
+{
+    (void)worker;
+    int64_t noise[PIECE];
+    size_t most = ((release *)ctx)->bounded->coordinates;
+    for (size_t k = begin; k < end; k++)
+        release_piece(ctx, k, noise);
+    sodium_memzero(noise, (most < PIECE ? most : PIECE) * sizeof *noise);
 }
 
 static tacit_status add_noise(const tacit_permit *permit, tacit_bounded *b,
                               const tacit_noise_source *source, tacit_error *err)
 {
     size_t least = (b->coordinates + (1 << PIECES_LOG2) - 1) >> PIECES_LOG2;
-    const drawing d = {permit, source, b->noise, b->coordinates, least > PIECE ? least : PIECE};
-    tacit_status status = TACIT_OK;
+    release r = {.permit = permit,
+                 .source = source,
+                 .bounded = b,
+                 .piece = least > PIECE ? least : PIECE,
+                 .step = ldexp(1, permit->cost.grid)};
     if (permit->cost.mechanism == TACIT_MECHANISM_RESPONSE) {
-        respond(&d, b->steps);
-    } else {
-        status = draw_noise(&d, err);
-        for (size_t k = 0; k < b->coordinates && status == TACIT_OK; k++)
-            b->steps[k] += b->noise[k];
+        respond(&r, b->steps);
+        put(b, 1, 0, 1);
+        return TACIT_OK;
     }
-    if (status == TACIT_OK)
-        put(b, ldexp(1, permit->cost.grid));
-    sodium_memzero(b->steps, b->coordinates * sizeof *b->steps);
-    sodium_memzero(b->noise, b->coordinates * sizeof *b->noise);
-    return status;
+    size_t pieces = (b->coordinates + r.piece - 1) / r.piece;
+    if (source->threads && pieces > 1)
+        tacit_threads_run(source->threads, pieces, 1, release_pieces, &r);
+    else
+        release_pieces(&r, 0, 0, pieces);
+    if (!atomic_load(&r.far))
+        return TACIT_OK;
+    return tacit_fail(err, TACIT_EINTERNAL, "the noise left the grid; nothing was released");
 }
 
 tacit_status tacit_mechanism_apply(tacit_permit *permit, tacit_bounded *bounded,

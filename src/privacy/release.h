@@ -30,7 +30,6 @@ struct tacit_bounded {
     double sensitivity; /* in `norm`, for the permit's unit and adjacency */
     /* with noise: */
     int64_t *steps; /* the value in grid steps, secret */
-    int64_t *noise; /* room for as many */
     size_t coordinates;
     double factor, offset; /* both public: out = steps * 2^grid * factor + offset */
 };
@@ -47,6 +46,9 @@ tacit_status tacit_bounded_on_grid(tacit_bounded **out, tacit_permit *permit,
                                    const tacit_shape *shape, tacit_scratch *scratch,
                                    tacit_error *err);
 
+/* What clipping in floats aims at, of the limit: below it by more than floats get wrong, so that
+ * the check of integers hardly ever has to shrink anything. */
+#define TACIT_GRID_AIM (1 - 0x1p-16)
 /* The radius of a part, in steps: what the cost's sensitivity was made from. */
 int32_t tacit_cost_limit(const tacit_cost *cost);
 double tacit_cost_step(const tacit_cost *cost);

@@ -152,6 +152,18 @@ static const cli_example examples[] = {
     {"tacit account gaussian --sigma 2 --sensitivity 1 --plot curve.svg", "draw epsilon(delta)"},
 };
 
+static const char *const words[] = {"gaussian",
+                                    "laplace",
+                                    "discrete-gaussian",
+                                    "discrete-laplace",
+                                    "randomized-response",
+                                    "pure",
+                                    "approximate",
+                                    "zcdp",
+                                    "shuffle",
+                                    "compose",
+                                    NULL};
+
 const cli_verb cli_account = {
     .name = "account",
     .argument = "MECHANISM | compose LEDGER.jsonl",
@@ -163,6 +175,7 @@ const cli_verb cli_account = {
              "accountants are asked; each gives an upper bound or says nothing, and the smallest "
              "holds. --target-epsilon goes the other way.",
     .flags = &cli_account_section,
+    .words = words,
     .examples = examples,
     .example_count = sizeof examples / sizeof *examples,
     .run = run,

@@ -20,6 +20,8 @@ static void put_flags(const cli_verb *verb)
         if (verb->flags->options[i].help)
             printf(" --%s", verb->flags->options[i].key);
     }
+    for (size_t i = 0; verb->words && verb->words[i]; i++)
+        printf(" %s", verb->words[i]);
 }
 
 static void put_verbs(void)

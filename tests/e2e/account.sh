@@ -155,6 +155,14 @@ for words in 'gaussian --noise-multiplier 1 --sampling 0.01' 'shuffle --agents 5
 done
 "$TACIT" help account | awk 'length($0) > 80 { exit 1 }' || complain "help account: over 80 columns"
 
+"$TACIT" help --completion bash >completion.bash
+bash -c 'compopt() { :; }; source ./completion.bash; COMP_WORDS=(tacit account disc); COMP_CWORD=2
+    _tacit; echo "${COMPREPLY[@]}"' >offered.txt
+grep -qx 'discrete-gaussian discrete-laplace' offered.txt || complain "completion: $(cat offered.txt)"
+for word in $(sed -n "s/^    account) words='\(.*\)' ;;/\1/p" completion.bash | tr ' ' '\n' | grep -v ^--); do
+    account "$word" 2>&1 | grep -q 'unknown mechanism' && complain "completion offers $word"
+done
+
 # ---- what is refused ----
 expect 2 'which mechanism?' account
 expect 2 'unknown mechanism "gausian"; did you mean "gaussian"?' account gausian

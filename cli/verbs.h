@@ -35,7 +35,7 @@ typedef struct cli_verb {
     const tacit_section *flags;   /* an option without help is not shown */
     const tacit_option *repeated; /* a flag that may come again, or NULL */
     const tacit_option *also_repeated;
-    const char *const *words;     /* what the first argument may be, for completion; or NULL */
+    const char *const *words; /* what the first argument may be, for completion; or NULL */
     const cli_example *examples;
     size_t example_count;
     bool takes_keys; /* help lists the keys of a configuration */

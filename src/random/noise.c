@@ -122,8 +122,7 @@ static tacit_status check_ratio(tacit_ratio ratio, const char *what, double most
     if (ratio.num == 0)
         return tacit_fail(err, TACIT_EINPUT, "the \"%s\" of the noise is 0; it must be positive",
                           what);
-    /* rounded, but the limits are powers of two and rounding is monotone */
-    if ((double)ratio.num / (double)ratio.den > most)
+    if (ratio.num > (u128)most * ratio.den)
         return tacit_fail(err, TACIT_EINPUT,
                           "the \"%s\" of the noise is %g, counted in grid steps; at most %g is "
                           "drawn exactly, so take a coarser grid",

@@ -95,6 +95,7 @@ typedef struct tacit_privacy_options {
     double clip;      /* C; 0: nothing is clipped, and nothing with noise released */
     double noise;     /* scale or sigma, divided by C; 0: found from epsilon, delta, releases */
     int64_t releases; /* planned for each agent, when noise is 0 */
+    double sampling;  /* each record takes part in a release with this probability; 0 or 1: all */
     int accountant;   /* tacit_accountant */
 } tacit_privacy_options;
 extern const tacit_section tacit_privacy_section;
@@ -152,6 +153,8 @@ void tacit_ledger_lend(tacit_ledger *ledger, tacit_ledger_entry *room, uint32_t 
 tacit_status tacit_ledger_reserve(tacit_ledger *ledger, tacit_costs *costs,
                                   const tacit_budget *budget, const tacit_cost *cost, double now,
                                   tacit_permit *permit, tacit_error *err);
+/* Where lots are drawn from, for a cost with sampling; the same keys as for the noise. */
+void tacit_permit_draw_from(tacit_permit *permit, const tacit_random *random, tacit_agent agent);
 /* Hand a permit back, uncharged; refused once anything was computed under it. */
 tacit_status tacit_ledger_give_back(tacit_ledger *ledger, tacit_permit *permit, tacit_error *err);
 size_t tacit_permit_size(void);

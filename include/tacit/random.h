@@ -28,6 +28,7 @@ typedef enum tacit_purpose {
     TACIT_FOR_NOISE,
     TACIT_FOR_PROTOCOL,
     TACIT_FOR_TEST,
+    TACIT_FOR_LOTS, /* which records take part in a release */
     TACIT_PURPOSES
 } tacit_purpose;
 

@@ -7,6 +7,9 @@
  * sum by what the cost was planned for, exactly: a float sum would differ in the rounding of every
  * addition after the record too, by an amount that grows with the number of records.
  *
+ * With sampling, each record is in or out by a draw of its own (Poisson), and the sum is divided by
+ * the expected size of the lot: the size of the lot itself is a secret.
+ *
  * Unit user: the mean of the records' gradients (each clipped, so that one record cannot speak
  * for all) is itself one part, bounded as a whole. Then the number of records does not matter.
  */
@@ -29,6 +32,7 @@ typedef struct grid_sum {
     int64_t *sum;  /* unit record */
     double *mean;  /* unit user */
     double weight; /* unit user: 1 / records */
+    tacit_lot *lot;
 } grid_sum;
 
 /* By what slope * x is multiplied to be in steps and within the limit. */
@@ -79,7 +83,8 @@ static void add_batch(const grid_sum *g, const tacit_batch *batch)
             rows, z, (const char *)batch->y + at * value, coef);
         kernels->lengths(rows, p, g->cost->norm == TACIT_L1, x, length);
         for (size_t r = 0; r < rows; r++)
-            add_row(g, x + r * p * value, slope_at(scalar, coef, r), length[r]);
+            if (tacit_lot_takes(g->lot))
+                add_row(g, x + r * p * value, slope_at(scalar, coef, r), length[r]);
     }
 }
 
@@ -104,11 +109,12 @@ static tacit_status check_size(const tacit_cost *cost, size_t records, tacit_err
                       records);
 }
 
-/* The sum becomes a mean where the number of records is public. */
+/* The sum becomes a mean where the number of records is public: over the expected lot. */
 static double factor(const tacit_cost *cost, size_t records)
 {
-    const bool sum = cost->unit == TACIT_UNIT_RECORD;
-    return sum && cost->adjacency == TACIT_REPLACE && records > 0 ? 1 / (double)records : 1;
+    if (cost->unit == TACIT_UNIT_USER || cost->adjacency == TACIT_ADD_REMOVE || records == 0)
+        return 1;
+    return 1 / ((double)records * (cost->sampling > 0 ? cost->sampling : 1));
 }
 
 tacit_status tacit_gradient_on_grid(const tacit_model *model, tacit_permit *permit,
@@ -116,7 +122,10 @@ tacit_status tacit_gradient_on_grid(const tacit_model *model, tacit_permit *perm
                                     tacit_scratch *scratch, tacit_bounded **out, tacit_error *err)
 {
     const size_t records = tacit_shard_rows(shard), p = model->features;
+    tacit_lot lot;
     tacit_status status = check_size(&permit->cost, records, err);
+    if (status == TACIT_OK)
+        status = tacit_lot_open(&lot, permit, err);
     if (status == TACIT_OK)
         status = tacit_bounded_on_grid(out, permit, &model->shape, scratch, err);
     if (status != TACIT_OK)
@@ -129,7 +138,8 @@ tacit_status tacit_gradient_on_grid(const tacit_model *model, tacit_permit *perm
                   .step = tacit_cost_step(&permit->cost),
                   .row = tacit_scratch_alloc(scratch, p * sizeof *g.row),
                   .sum = (*out)->steps,
-                  .weight = records ? 1 / (double)records : 0};
+                  .weight = records ? 1 / (double)records : 0,
+                  .lot = &lot};
     if (user && (g.mean = tacit_scratch_alloc(scratch, p * sizeof *g.mean)))
         memset(g.mean, 0, p * sizeof *g.mean);
     if (!g.row || (user && !g.mean))

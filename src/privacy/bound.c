@@ -36,6 +36,29 @@ tacit_clip tacit_cost_clip(const tacit_cost *cost)
     return (tacit_clip){cost->norm, tacit_cost_limit(cost) * tacit_cost_step(cost)};
 }
 
+/* ---- lots ---- */
+
+void tacit_permit_draw_from(tacit_permit *permit, const tacit_random *random, tacit_agent agent)
+{
+    permit->random = random;
+    permit->agent = agent;
+}
+
+tacit_status tacit_lot_open(tacit_lot *lot, const tacit_permit *permit, tacit_error *err)
+{
+    const double q = permit->cost.sampling;
+    lot->below = q > 0 && q < 1 ? (uint64_t)(q * 0x1p32) : UINT64_C(1) << 32;
+    if (lot->below >> 32)
+        return TACIT_OK;
+    if ((double)lot->below != q * 0x1p32 || lot->below == 0)
+        return tacit_fail(err, TACIT_EUSAGE, "sampling %.17g is not a multiple of 2^-32", q);
+    if (!permit->random || !tacit_random_is_own(permit->random))
+        return tacit_fail(err, TACIT_EINTERNAL, "there is nothing to draw the lot of \"%s\" from",
+                          permit->cost.what);
+    tacit_stream_open(&lot->stream, permit->random, permit->agent, TACIT_FOR_LOTS, permit->id);
+    return TACIT_OK;
+}
+
 /* ---- the norm of integers ---- */
 
 /* Exact unless it exceeds 2^62, and then it says something as large. */

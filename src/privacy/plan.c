@@ -173,7 +173,7 @@ static tacit_status find_noise(const tacit_privacy_options *o, const tacit_cost 
     const tacit_loss loss = {.kind = laplace ? TACIT_LOSS_LAPLACE : TACIT_LOSS_GAUSSIAN,
                              .adjacency = cost->adjacency,
                              .shift = cost->adjacency == TACIT_REPLACE ? 2 : 1,
-                             .sampling = 1,
+                             .sampling = cost->sampling > 0 ? cost->sampling : 1,
                              .delta = laplace ? 0 : 1e-33 * (double)cost->coordinates,
                              .count = (uint64_t)o->releases};
     return tacit_account_calibrate((tacit_accountant)o->accountant, &loss, NULL, 0, o->epsilon,
@@ -201,12 +201,19 @@ static tacit_status settle(tacit_cost *cost, const tacit_privacy_options *o, dou
 tacit_status tacit_cost_plan(tacit_cost *cost, const tacit_privacy_options *options,
                              uint64_t coordinates, const char *what, tacit_error *err)
 {
+    const double lots = ceil(options->sampling * 0x1p32) * 0x1p-32; /* as they are drawn */
     *cost = (tacit_cost){.mechanism = (tacit_mechanism)options->mechanism,
                          .norm = TACIT_L2,
                          .unit = (tacit_unit)options->unit,
                          .adjacency = (tacit_adjacency)options->adjacency,
                          .coordinates = coordinates,
+                         .sampling = lots < 1 ? lots : 0,
                          .what = what};
+    if (cost->sampling > 0 &&
+        (options->mechanism == TACIT_MECHANISM_NONE || options->unit == TACIT_UNIT_USER))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "\"privacy.sampling\" hides which records took part, so it needs a "
+                          "mechanism with noise and \"privacy.unit: record\"");
     if (options->mechanism == TACIT_MECHANISM_NONE)
         return TACIT_OK;
     if (options->noise > 0)

@@ -18,9 +18,11 @@ typedef enum tacit_permit_state {
 struct tacit_permit {
     tacit_cost cost;
     tacit_permit_state state;
-    uint64_t id;              /* of the release, among the agent's */
-    const tacit_noise *noise; /* NULL for a mechanism that draws none */
-    double before;            /* `last` of the ledger's entry before this charge */
+    uint64_t id;                /* of the release, among the agent's */
+    const tacit_noise *noise;   /* NULL for a mechanism that draws none */
+    double before;              /* `last` of the ledger's entry before this charge */
+    const tacit_random *random; /* for lots */
+    tacit_agent agent;
 };
 
 struct tacit_bounded {
@@ -49,6 +51,22 @@ tacit_status tacit_bounded_on_grid(tacit_bounded **out, tacit_permit *permit,
 /* What clipping in floats aims at, of the limit: below it by more than floats get wrong, so that
  * the check of integers hardly ever has to shrink anything. */
 #define TACIT_GRID_AIM (1 - 0x1p-16)
+/* Poisson lots: whether each record takes part is drawn for itself, with exactly cost.sampling,
+ * a multiple of 2^-32, so that the size of a lot is binomial. */
+typedef struct tacit_lot {
+    tacit_stream stream;
+    uint64_t below; /* of 2^32; 2^32 itself: everyone */
+} tacit_lot;
+tacit_status tacit_lot_open(tacit_lot *lot, const tacit_permit *permit, tacit_error *err);
+static inline bool tacit_lot_takes(tacit_lot *lot)
+{
+    uint32_t word;
+    if (lot->below >> 32)
+        return true;
+    tacit_stream_bytes(&lot->stream, &word, sizeof word);
+    return word < lot->below;
+}
+
 /* The radius of a part, in steps: what the cost's sensitivity was made from. */
 int32_t tacit_cost_limit(const tacit_cost *cost);
 double tacit_cost_step(const tacit_cost *cost);

@@ -66,7 +66,7 @@ static void test_budgets_end_where_accountants_say(void **state)
     assert_true(exact > loose && loose > 10);
     assert_true(spend_all(&gdp, gaussian, 2) < exact); /* mixed costs */
     assert_true(spend_all(&sum, laplace, 2) > 20);
-    assert_true(spend_all(&kov, laplace, 1) >= 20);
+    assert_true(spend_all(&kov, laplace, 1) >= 19); /* at worst a plain sum */
 }
 
 static void test_pld_is_never_beaten(void **state)

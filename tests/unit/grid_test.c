@@ -295,6 +295,56 @@ static void test_users_are_bounded_as_a_whole(void **state)
     }
 }
 
+/* ---- lots ---- */
+
+/* With records that are all alike the sum tells the size of the lot, which must be binomial:
+ * chi-square over 4000 lots, bins of at least 50, bound at a false-alarm rate of 1e-6. A lot of a
+ * fixed size, the usual shortcut, is off by thousands. */
+static void test_lots_are_binomial(void **state)
+{
+    (void)state;
+    enum { RECORDS = 40, LOTS = 4000, LOW = 6, HIGH = 18 };
+    const double q = 0.3;
+    dice d = {31};
+    learner l = learner_make(0, TACIT_F64, RECORDS, &d);
+    tacit_error err = {0};
+    double x[FEATURES] = {1};
+    for (uint32_t r = 0; r < RECORDS; r++)
+        check_ok(tacit_dataset_put(l.data, 0, TACIT_TRAIN, r, x, 1, &err), &err);
+    tacit_cost cost = planned(TACIT_MECHANISM_GAUSSIAN, 1e-3, 1, FEATURES);
+    cost.sampling = floor(q * 0x1p32) * 0x1p-32;
+    double seen[RECORDS + 1] = {0}, binomial[RECORDS + 1];
+    tacit_ledger ledger = {0};
+    for (int k = 0; k < LOTS; k++) {
+        tacit_permit permit;
+        tacit_bounded *bounded;
+        tacit_scratch_mark mark = tacit_scratch_now(l.scratch);
+        reserve(&ledger, &cost, &permit);
+        tacit_permit_draw_from(&permit, &seeded, 2);
+        check_ok(tacit_model_gradient(l.model, &permit, tacit_dataset_shard(l.data, 0, TACIT_TRAIN),
+                                      l.at, tacit_cost_clip(&cost), l.scratch, &bounded, &err),
+                 &err);
+        /* every record adds the same; the public factor is that of the expected lot */
+        assert_true(fabs(bounded->factor * cost.sampling * RECORDS - 1) < 1e-12);
+        seen[lround(-(double)bounded->steps[0] / tacit_cost_limit(&cost))]++;
+        tacit_scratch_rewind(l.scratch, mark);
+    }
+    double chi = 0, below = 0, above = 0, few = 0, many = 0;
+    for (int k = 0; k <= RECORDS; k++) {
+        binomial[k] = exp(lgamma(RECORDS + 1) - lgamma(k + 1) - lgamma(RECORDS - k + 1) +
+                          k * log(q) + (RECORDS - k) * log1p(-q)) *
+                      LOTS;
+        if (k >= LOW && k <= HIGH)
+            chi += (seen[k] - binomial[k]) * (seen[k] - binomial[k]) / binomial[k];
+        *(k < LOW ? &below : &above) += k < LOW || k > HIGH ? binomial[k] : 0;
+        *(k < LOW ? &few : &many) += k < LOW || k > HIGH ? seen[k] : 0;
+    }
+    chi += (few - below) * (few - below) / below + (many - above) * (many - above) / above;
+    assert_true(chi < 54.6); /* 14 degrees of freedom */
+    tacit_ledger_clear(&ledger);
+    learner_free(&l);
+}
+
 /* ---- outputs lie on the grid ---- */
 
 static bool on_grid(double value, int grid)
@@ -649,6 +699,7 @@ int main(void)
         cmocka_unit_test(test_short_gradients_are_kept),
         cmocka_unit_test(test_order_of_records_does_not_show),
         cmocka_unit_test(test_users_are_bounded_as_a_whole),
+        cmocka_unit_test(test_lots_are_binomial),
         cmocka_unit_test(test_outputs_never_leave_the_grid),
         cmocka_unit_test(test_float_noise_would_be_noticed),
         cmocka_unit_test(test_means_are_functions_of_grid_integers),

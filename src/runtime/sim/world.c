@@ -347,6 +347,8 @@ static tacit_status env_reserve(void *ctx, const tacit_cost *cost, tacit_permit 
                                                &w->sim->budget, cost, w->now, *permit, &w->error);
     if (status == TACIT_EBUDGET)
         w->traffic.refused++;
+    if (status == TACIT_OK)
+        tacit_permit_draw_from(*permit, &w->sim->random, w->agent);
     return status;
 }
 

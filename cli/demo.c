@@ -216,15 +216,15 @@ static void show_groups(const row *rows)
     printf("\n%sAccuracy by the number of records an agent has%s (bars: 0.5 to 1)\n", cli_bold(),
            cli_plain());
     for (size_t g = 0; g < GROUPS; g++) {
-        static const size_t shown[] = {ALONE, CD};
-        for (size_t k = 0; k < 2; k++) {
+        static const size_t shown[] = {ALONE, CD, PRIVATE};
+        for (size_t k = 0; k < sizeof shown / sizeof *shown; k++) {
             const row *r = &rows[shown[k]];
             char label[40] = "";
             if (k == 0)
                 snprintf(label, sizeof label, "%3u to %3u", groups[g].least, groups[g].most);
             if (r->members[g] == 0)
                 continue;
-            printf("%-12s %-6s %.3f  ", label, contestants[shown[k]].label, r->group[g]);
+            printf("%-12s %-10s %.3f  ", label, contestants[shown[k]].label, r->group[g]);
             cli_bar(above_guessing(r->group[g]), 40, true);
             putchar('\n');
         }
@@ -234,21 +234,23 @@ static void show_groups(const row *rows)
 static void show_sentence(const row *rows, int64_t seed)
 {
     const row *alone = &rows[ALONE], *cd = &rows[CD];
-    const cli_outcome *private = &rows[PRIVATE].outcome;
+    const row *private = &rows[PRIVATE];
     size_t few = 0;
     while (few + 1 < GROUPS && alone->members[few] == 0)
         few++;
     char text[900];
-    snprintf(text, sizeof text,
-             "What one sees: agents with few records gain most (%.2f alone, %.2f with cd), because "
-             "they learn from others with a similar task, while one model for all (%.2f) suits "
-             "%s. No record left its owner, but models did, and without noise: that is why "
-             "epsilon is unbounded. With noise it is bounded, and here that costs %s: %.2f against "
-             "%.2f alone. Noise on 100 numbers is much to ask of 10 to 100 records.",
-             alone->group[few], cd->group[few], rows[GLOBAL].outcome.end.test,
-             rows[GLOBAL].outcome.end.test < cd->outcome.end.test ? "few" : "many",
-             private->end.test < alone->outcome.end.test ? "more than others have to give" : "some",
-             private->end.test, alone->outcome.end.test);
+    snprintf(
+        text, sizeof text,
+        "What one sees: agents with few records gain most (%.2f alone, %.2f with cd), because "
+        "they learn from others with a similar task, while one model for all (%.2f) suits "
+        "%s. No record left its owner, but models did, and without noise: that is why "
+        "epsilon is unbounded. With noise enough for epsilon %.3g they end at %.2f (%.2f alone): "
+        "%s, %.2f against %.2f, for those with few records.",
+        alone->group[few], cd->group[few], rows[GLOBAL].outcome.end.test,
+        rows[GLOBAL].outcome.end.test < cd->outcome.end.test ? "few" : "many",
+        private->outcome.epsilon, private->outcome.end.test, alone->outcome.end.test,
+        private->group[few] > alone->group[few] ? "better than alone" : "no better than alone",
+        private->group[few], alone->group[few]);
     putchar('\n');
     cli_wrap(text, 0, 0);
     printf("\n%sNext%s\n", cli_bold(), cli_plain());

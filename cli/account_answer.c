@@ -230,7 +230,7 @@ const char *cli_account_method(tacit_accountant by)
         [TACIT_BY_ZCDP] = "concentrated DP: rhos added up",
         [TACIT_BY_GDP] = "Gaussian DP, exact",
         [TACIT_BY_RDP] = "Renyi divergences, the best order",
-        [TACIT_BY_PLD] = "privacy loss distribution, rounded up",
+        [TACIT_BY_PLD] = "privacy loss distribution by FFT",
     };
     return methods[by];
 }

@@ -56,7 +56,7 @@ optimum: regulariser without curvature@src/model/curvature.c@s/out\[k\] += scale
 reproduce: two vectors counted as one@src/reproduce/fig_000_1.c@s/r->contestant == ADMM ? 2 : 1) \* later/r->contestant == ADMM ? 1 : 1) * later/@unit/reproduce_test
 graph: mixing weights too large@src/graph/mixing.c@s/weight\[e\] = 1 \/ (1 + (double)degree)/weight[e] = 1 \/ (double)degree/@unit/graph_spectrum_test
 compare: one model for all@src/experiment/compare.c@s/row\[k\] = tacit_vector_get(theta, 0, k)/row[k] = 1/@unit/session_test
-ledger.jsonl: agents not counted@src/experiment/ledgers.c@s/    found->agents++;//@unit/session_test
+ledger.jsonl: agents not counted@src/experiment/ledger_groups.c@s/    found->agents++;//@unit/session_test
 partition: gamma of the wrong shape@src/data/shares.c@s/alpha - 1.0 \/ 3/alpha/@unit/partition_test
 standardise: a leak not told@src/data/deal.c@s/(scale ? TACIT_LEAK_SCALE : 0U)/0U/@unit/deal_test
 ratings: means from test ratings too@src/data/ratings.c@s/sum += m->split\[k\] == TACIT_TRAIN ? r->rating\[k\].value : 0/sum += r->rating[k].value/@unit/ratings_test

@@ -1,168 +1,234 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ledger.jsonl: one line an entry, agent by agent. Beyond MOST_AGENTS that file would outgrow
- * everything else, so equal entries (same cost, same number of releases) of different agents
- * share a line, which says how many there are, who is the first, and the earliest and latest
+ * ledger.jsonl: a first line for all, one line an entry, agent by agent, and a seal at the end.
+ * Beyond MOST_AGENTS that file would outgrow everything else, so agents that released the same
+ * share their lines, which say how many they are, who is the first, and the earliest and latest
  * times among them. What each agent spent can still be read off exactly; when, only for all.
+ *
+ * Every line continues a chain of MACs (privacy/seal.h). The key is made of the run's seed and
+ * name, which the first line says: equal runs have equal bytes, and accidents and careless edits
+ * show, but whoever wants to can seal another text. A simulated run has no secret to do better.
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/array.h"
+#include "experiment/ledger_groups.h"
 #include "experiment/run.h"
+#include "privacy/seal.h"
 
 #define MOST_AGENTS 10000
 
-/* Entries that look alike. */
-typedef struct group {
-    tacit_ledger_entry entry; /* of the first agent; times widened to all */
-    uint32_t agent;           /* the first */
-    uint32_t agents;
-} group;
+/* The file while it is written. */
+typedef struct book {
+    const tacit_session *session;
+    tacit_outfile file;
+    tacit_chain chain;
+    tacit_writer line; /* one, before it is sealed */
+    tacit_kinds kinds; /* of entries written one by one */
+    tacit_budget budget;
+} book;
 
-typedef struct groups {
-    group *all; /* in order of first appearance */
-    size_t count, capacity;
-    uint32_t *slot; /* index + 1 into `all`; 0 is free */
-    size_t slots;   /* a power of two, at least twice `count` */
-} groups;
+/* ---- lines ---- */
 
-static void line(tacit_writer *out, const tacit_session *s, const group *g, bool shared)
+static tacit_json begin_line(book *b)
 {
-    const tacit_budget budget = tacit_session_budget(s);
-    tacit_ledger_entry entry = g->entry;
-    const tacit_cost *cost = entry.cost;
-    const tacit_ledger alone = {.entries = &entry, .count = 1, .capacity = 1};
-    const double epsilon = tacit_ledger_epsilon(&alone, &budget);
-    const bool noisy = cost->mechanism != TACIT_MECHANISM_NONE;
-    char number[TACIT_NUMBER_MAX];
-    tacit_json json = {.out = out, .compact = true};
+    b->line.len = 0;
+    tacit_json json = {.out = &b->line, .compact = true};
     tacit_json_begin(&json, NULL, '{');
-    tacit_json_count(&json, "agent", g->agent);
-    if (shared)
-        tacit_json_count(&json, "agents", g->agents);
-    else
-        tacit_json_text(&json, "name", tacit_dataset_name(s->source.data, g->agent, number));
-    tacit_json_text(&json, "what", cost->what);
-    tacit_json_text(&json, "mechanism", tacit_mechanism_name(cost->mechanism));
-    tacit_json_text(&json, "adversary", tacit_trust_name(budget.trust));
-    tacit_json_text(&json, "unit", tacit_unit_name(cost->unit));
-    tacit_json_text(&json, "adjacency", tacit_adjacency_name(cost->adjacency));
-    tacit_json_real(&json, "sensitivity", noisy ? cost->sensitivity : NAN);
-    tacit_json_real(&json, "noise", noisy ? cost->noise : NAN);
-    tacit_json_count(&json, "releases", entry.releases);
-    tacit_json_real(&json, "first", entry.first);
-    tacit_json_real(&json, "last", entry.last);
-    tacit_json_real(&json, "epsilon", epsilon);
-    tacit_json_bool(&json, "unbounded", isinf(epsilon));
-    tacit_json_end(&json, '}');
+    return json;
 }
 
-/* ---- grouping: costs are kept once a run, so that equal ones are equal pointers ---- */
-
-static uint64_t hash_of(const tacit_ledger_entry *entry)
+static tacit_status end_line(book *b, tacit_json *json, tacit_error *err)
 {
-    uint64_t x = (uint64_t)(uintptr_t)entry->cost ^ entry->releases * UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    return x ^ x >> 32;
+    static const char open_end[] = "}\n"; /* the mac comes before it */
+    char end[TACIT_LINE_END + 1];
+    tacit_json_end(json, '}');
+    if (b->line.failed)
+        return tacit_out_of_memory(err);
+    const size_t len = b->line.len - (sizeof open_end - 1);
+    tacit_chain_close_line(&b->chain, b->line.text, len, end);
+    tacit_write_bytes(&b->file.text, b->line.text, len);
+    tacit_write_text(&b->file.text, end);
+    tacit_write_text(&b->file.text, "\n");
+    return tacit_outfile_flush(&b->file, err);
 }
 
-/* The slot of `entry`'s group, or the free one where it belongs. */
-static size_t slot_of(const groups *g, const tacit_ledger_entry *entry)
+/* JSON cannot hold broken UTF-8, and the reader must be able to make the same key. */
+static bool is_text(const char *text)
 {
-    size_t at = hash_of(entry) & (g->slots - 1);
-    for (; g->slot[at]; at = (at + 1) & (g->slots - 1)) {
-        const tacit_ledger_entry *e = &g->all[g->slot[at] - 1].entry;
-        if (e->cost == entry->cost && e->releases == entry->releases)
-            break;
-    }
-    return at;
-}
-
-static bool make_room(groups *g)
-{
-    group *all = tacit_array_grow(g->all, &g->capacity, g->count + 1, sizeof *all);
-    if (!all)
-        return false;
-    g->all = all;
-    if (2 * (g->count + 1) <= g->slots)
-        return true;
-    size_t slots = g->slots ? g->slots * 2 : 64;
-    uint32_t *slot = calloc(slots, sizeof *slot);
-    if (!slot)
-        return false;
-    free(g->slot);
-    g->slot = slot;
-    g->slots = slots;
-    for (size_t k = 0; k < g->count; k++)
-        g->slot[slot_of(g, &g->all[k].entry)] = (uint32_t)k + 1;
+    size_t left = strlen(text), n;
+    for (; left > 0; text += n, left -= n)
+        if ((n = tacit_character_length(text, left)) == 0)
+            return false;
     return true;
 }
 
-static bool count_entry(groups *g, uint32_t agent, const tacit_ledger_entry *entry)
+static tacit_status write_header(book *b, tacit_error *err)
 {
-    if (!make_room(g))
-        return false;
-    size_t at = slot_of(g, entry);
-    if (!g->slot[at]) {
-        g->all[g->count++] = (group){*entry, agent, 1};
-        g->slot[at] = (uint32_t)g->count;
-        return true;
-    }
-    group *found = &g->all[g->slot[at] - 1];
-    found->agents++;
-    found->entry.first = fmin(found->entry.first, entry->first);
-    found->entry.last = fmax(found->entry.last, entry->last);
-    return true;
+    const tacit_experiment *x = b->session->experiment;
+    const char *name = is_text(x->run.name) ? x->run.name : "";
+    tacit_key key;
+    tacit_run_key(&key, (uint64_t)x->run.seed, name);
+    tacit_chain_begin(&b->chain, &key, TACIT_SEAL_LINES);
+    tacit_json json = begin_line(b);
+    tacit_json_text(&json, "schema", "tacit.ledger/1");
+    tacit_json_text(&json, "run", name);
+    tacit_json_count(&json, "seed", (uint64_t)x->run.seed);
+    tacit_json_count(&json, "agents", b->session->graph.agents);
+    tacit_json_text(&json, "adversary", tacit_trust_name(b->budget.trust));
+    tacit_json_text(&json, "unit", tacit_unit_name((tacit_unit)x->privacy.unit));
+    tacit_json_text(&json, "adjacency",
+                    tacit_adjacency_name((tacit_adjacency)x->privacy.adjacency));
+    tacit_json_real(&json, "epsilon_budget", b->budget.epsilon);
+    tacit_json_real(&json, "delta", b->budget.delta);
+    tacit_json_text(&json, "accountant", tacit_accountant_names[b->budget.accountant]);
+    tacit_json_text(&json, "seal", "run");
+    return end_line(b, &json, err);
 }
 
-static tacit_status group_all(groups *g, const tacit_session *s, tacit_error *err)
+static tacit_status write_end(book *b, tacit_error *err)
 {
-    for (uint32_t i = 0; i < s->graph.agents; i++) {
-        const tacit_ledger *ledger = s->runtime->ops->agent_ledger(s->runtime, i);
-        for (uint32_t k = 0; ledger && k < ledger->count; k++)
-            if (!count_entry(g, i, &ledger->entries[k]))
-                return tacit_out_of_memory(err);
-    }
-    return TACIT_OK;
+    const uint64_t entries = b->chain.links - 1;
+    tacit_json json = begin_line(b);
+    tacit_json_text(&json, "seal", "end");
+    tacit_json_count(&json, "entries", entries);
+    return end_line(b, &json, err);
 }
 
-static tacit_status write_groups(tacit_outfile *file, const tacit_session *s, tacit_error *err)
+/* ---- entries ---- */
+
+/* Epsilon of one release by itself, asked once a kind: an accountant takes its time. */
+static double epsilon_each(const book *b, tacit_kind *kind)
 {
-    groups g = {0};
-    tacit_status status = group_all(&g, s, err);
-    for (size_t k = 0; k < g.count && !status; k++) {
-        line(&file->text, s, &g.all[k], true);
-        status = tacit_outfile_flush(file, err);
+    if (isnan(kind->each)) {
+        tacit_ledger_entry entry = {.cost = kind->cost, .releases = 1};
+        const tacit_ledger one = {.entries = &entry, .count = 1, .capacity = 1};
+        kind->each = tacit_ledger_epsilon(&one, &b->budget);
     }
-    free(g.all);
-    free(g.slot);
+    return kind->each;
+}
+
+static void write_noise(tacit_json *json, const tacit_cost *cost)
+{
+    const bool response = cost->mechanism == TACIT_MECHANISM_RESPONSE;
+    if (!response) {
+        tacit_json_text(json, "norm", cost->norm == TACIT_L1 ? "l1" : "l2");
+        tacit_json_real(json, "sensitivity", cost->sensitivity);
+    }
+    tacit_json_real(json, "noise", cost->noise);
+    if (response) {
+        tacit_json_count(json, "categories", cost->categories);
+        return;
+    }
+    tacit_json_real(json, "grid", cost->grid);
+    tacit_json_count(json, "coordinates", cost->coordinates ? cost->coordinates : 1);
+    if (cost->sampling > 0 && cost->sampling < 1)
+        tacit_json_real(json, "sampling", cost->sampling);
+}
+
+static void write_cost(book *b, tacit_json *json, tacit_kind *kind)
+{
+    const tacit_cost *cost = kind->cost;
+    tacit_json_text(json, "what", cost->what);
+    tacit_json_text(json, "mechanism", tacit_mechanism_name(cost->mechanism));
+    tacit_json_text(json, "adversary", tacit_trust_name(b->budget.trust));
+    tacit_json_text(json, "unit", tacit_unit_name(cost->unit));
+    tacit_json_text(json, "adjacency", tacit_adjacency_name(cost->adjacency));
+    if (cost->mechanism != TACIT_MECHANISM_NONE)
+        write_noise(json, cost);
+}
+
+static void write_times(book *b, tacit_json *json, tacit_kind *kind, uint64_t releases,
+                        double first, double last)
+{
+    const double each = epsilon_each(b, kind);
+    tacit_json_count(json, "releases", releases);
+    tacit_json_real(json, "first", first);
+    tacit_json_real(json, "last", last);
+    tacit_json_real(json, "epsilon_each", each);
+    tacit_json_bool(json, "unbounded", isinf(each));
+}
+
+static tacit_status write_entry(book *b, uint32_t agent, const tacit_ledger_entry *e,
+                                tacit_error *err)
+{
+    char number[TACIT_NUMBER_MAX];
+    const uint32_t which = tacit_kinds_find(&b->kinds, e->cost);
+    if (which == UINT32_MAX)
+        return tacit_out_of_memory(err);
+    tacit_kind *kind = &b->kinds.all[which];
+    tacit_json json = begin_line(b);
+    tacit_json_count(&json, "agent", agent);
+    tacit_json_text(&json, "name", tacit_dataset_name(b->session->source.data, agent, number));
+    write_cost(b, &json, kind);
+    write_times(b, &json, kind, e->releases, e->first, e->last);
+    return end_line(b, &json, err);
+}
+
+static const tacit_ledger *ledger_of(const book *b, uint32_t agent)
+{
+    const tacit_runtime *rt = b->session->runtime;
+    return rt->ops->agent_ledger(rt, agent);
+}
+
+static tacit_status write_each(book *b, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    for (uint32_t i = 0; i < b->session->graph.agents && !status; i++) {
+        const tacit_ledger *ledger = ledger_of(b, i);
+        for (uint32_t k = 0; ledger && k < ledger->count && !status; k++)
+            if (ledger->entries[k].releases > 0) /* not all handed back */
+                status = write_entry(b, i, &ledger->entries[k], err);
+    }
     return status;
 }
 
-static tacit_status write_each(tacit_outfile *file, const tacit_session *s, tacit_error *err)
+static tacit_status write_part(book *b, tacit_groups *g, const tacit_group *group,
+                               const tacit_group_part *part, tacit_error *err)
 {
+    tacit_kind *kind = &g->kinds.all[part->kind];
+    tacit_json json = begin_line(b);
+    tacit_json_count(&json, "agent", group->agent);
+    tacit_json_count(&json, "agents", group->agents);
+    write_cost(b, &json, kind);
+    write_times(b, &json, kind, part->releases, part->first, part->last);
+    return end_line(b, &json, err);
+}
+
+static tacit_status write_groups(book *b, tacit_error *err)
+{
+    tacit_groups g = {0};
     tacit_status status = TACIT_OK;
-    for (uint32_t i = 0; i < s->graph.agents && !status; i++) {
-        const tacit_ledger *ledger = s->runtime->ops->agent_ledger(s->runtime, i);
-        for (uint32_t k = 0; ledger && k < ledger->count; k++)
-            line(&file->text, s, &(group){ledger->entries[k], i, 1}, false);
-        status = tacit_outfile_flush(file, err);
+    for (uint32_t i = 0; i < b->session->graph.agents && !status; i++) {
+        const tacit_ledger *ledger = ledger_of(b, i);
+        if (ledger && !tacit_groups_add(&g, i, ledger))
+            status = tacit_out_of_memory(err);
     }
+    for (size_t k = 0; k < g.count && !status; k++)
+        for (size_t p = 0; p < g.all[k].count && !status; p++)
+            status = write_part(b, &g, &g.all[k], &g.part[g.all[k].at + p], err);
+    tacit_groups_clear(&g);
     return status;
 }
 
 tacit_status tacit_run_stage_ledgers(tacit_run *r, tacit_error *err)
 {
-    const tacit_session *s = r->session;
-    tacit_outfile file;
-    tacit_status status = tacit_outfile_open(&file, &r->folder, "ledger.jsonl", err);
+    book b = {.session = r->session, .budget = tacit_session_budget(r->session)};
+    tacit_status status = tacit_outfile_open(&b.file, &r->folder, "ledger.jsonl", err);
     if (status)
         return status;
-    status =
-        s->graph.agents > MOST_AGENTS ? write_groups(&file, s, err) : write_each(&file, s, err);
+    status = write_header(&b, err);
     if (!status)
-        return tacit_outfile_stage(&file, err);
-    tacit_outfile_drop(&file);
+        status =
+            b.session->graph.agents > MOST_AGENTS ? write_groups(&b, err) : write_each(&b, err);
+    if (!status)
+        status = write_end(&b, err);
+    tacit_writer_clear(&b.line);
+    tacit_kinds_clear(&b.kinds);
+    tacit_chain_wipe(&b.chain);
+    if (!status)
+        return tacit_outfile_stage(&b.file, err);
+    tacit_outfile_drop(&b.file);
     return status;
 }

@@ -310,8 +310,10 @@ static void test_folder_holds_the_run(void **state)
     free(json);
 
     char *ledger = slurp("deep/er", "ledger.jsonl", &len);
-    assert_memory_equal(ledger, "{\"agent\":0,\"name\":\"0\",\"what\":", 29);
-    assert_non_null(strstr(ledger, "\"epsilon\":null,\"unbounded\":true}\n"));
+    assert_memory_equal(ledger, "{\"schema\":\"tacit.ledger/1\",\"run\":", 33);
+    assert_non_null(strstr(ledger, "\n{\"agent\":0,\"name\":\"0\",\"what\":"));
+    assert_non_null(strstr(ledger, "\"epsilon_each\":null,\"unbounded\":true,\"mac\":\""));
+    assert_non_null(strstr(ledger, "\n{\"seal\":\"end\",\"entries\":"));
     free(ledger);
 
     char *npy = slurp("deep/er", "models.npy", &len);

@@ -122,6 +122,8 @@ static totals read_ledger(const char *folder)
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     while (fgets(line, sizeof line, file)) {
+        if (strncmp(line, "{\"agent\":", 9) != 0) /* the first line and the seal */
+            continue;
         uint64_t agents = number_after(line, "\"agents\":", 1);
         t.lines++;
         t.entries += agents;

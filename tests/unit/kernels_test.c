@@ -265,12 +265,60 @@ static void check_gradient(int loss, const array *x, const array *theta, size_t 
     array_free(&g);
 }
 
+static void check_lengths(const array *x, size_t rows, size_t p)
+{
+    double found[65];
+    assert_true(rows <= 65);
+    for (int l1 = 0; l1 < 2; l1++) {
+        real->lengths(rows, p, l1, x->at, found);
+        for (size_t r = 0; r < rows; r++) {
+            long double want = 0;
+            for (size_t k = 0; k < p; k++) {
+                long double v = x->exact[r * p + k];
+                want += l1 ? fabsl(v) : v * v;
+            }
+            want = l1 ? want : sqrtl(want);
+            assert_true(fabsl((long double)found[r] - want) <=
+                        (long double)((double)(p + 4) * unit_roundoff()) * want);
+        }
+    }
+}
+
+/* Whole numbers, none larger than the limit or than what it came from; the sum is exact. */
+static void check_to_grid(const array *x, size_t p, dice *d)
+{
+    const int32_t limit = 1 << 23;
+    int32_t *row = malloc((p + 1) * sizeof *row);
+    for (int turn = 0; turn < 4; turn++) {
+        const double a = pow(10, dice_between(d, 0, 9)) * (turn % 2 ? 1 : -1);
+        row[p] = 77;
+        uint64_t found = real->to_grid(p, a, limit, turn / 2, x->at, row), want = 0;
+        for (size_t k = 0; k < p; k++) {
+            double exact = fmax(-limit, fmin(limit, a * x->exact[k]));
+            assert_true(row[k] == (int32_t)exact);
+            uint64_t size = (uint64_t)abs(row[k]);
+            want += turn / 2 ? size : size * size;
+        }
+        assert_true(found == want && row[p] == 77);
+    }
+    const double broken[] = {NAN, INFINITY, -INFINITY};
+    for (int k = 0; k < 3; k++) {
+        real->to_grid(p, broken[k], limit, false, x->at, row);
+        for (size_t j = 0; j < p; j++)
+            assert_true(row[j] >= -limit && row[j] <= limit);
+    }
+    free(row);
+}
+
 static void all_row_kernels(size_t p, size_t skew, dice *d)
 {
     static const size_t counts[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 64, 65};
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
         size_t rows = counts[k];
         array x = input(rows * p, skew, d), theta = input(p, (skew + k) % 4, d);
+        check_lengths(&x, rows, p);
+        if (rows > 0)
+            check_to_grid(&x, p, d);
         check_dots(&x, &theta, rows, p, d);
         check_accumulate(&x, rows, p, d);
         check_gradient(0, &x, &theta, rows, p, d);

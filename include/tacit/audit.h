@@ -13,6 +13,7 @@
  * mechanism does: thresholds come from pilot trials that are not counted afterwards.
  */
 #include "tacit/base.h"
+#include "tacit/privacy.h"
 #include "tacit/random.h"
 
 /* ---- bounds from counts ---- */
@@ -71,7 +72,7 @@ typedef struct tacit_audit_plan {
     uint64_t trials;         /* with the canary, and as many without */
     uint64_t pilot;          /* of each kind before those; 0: half as many */
     double delta;            /* of the claim */
-    double confidence;       /* with which all bounds hold together; at least 0.8 */
+    double confidence;       /* at least 0.8 */
     tacit_audit_curve curve; /* of the claimed mechanism */
     uint64_t seed;
     uint32_t threads; /* the result does not depend on it */
@@ -83,11 +84,11 @@ typedef struct tacit_audit_plan {
 #define TACIT_AUDIT_MAX_TRIALS (UINT64_C(1) << 30)
 
 typedef struct tacit_audit_bound {
-    double epsilon;    /* at delta; NAN: there is no such bound */
-    double confidence; /* of this bound alone */
-    double threshold;  /* chosen on the pilot: the canary is said to be there if the score is */
-    bool above;        /* above it (below it otherwise) */
-    bool pooled;       /* both kinds of errors counted together */
+    double epsilon;   /* at delta, with the confidence asked for; NAN: there is no such bound */
+    double together;  /* a little less: all bounds of an audit hold together with it */
+    double threshold; /* chosen on the pilot: the canary is said to be there if the score is */
+    bool above;       /* above it (below it otherwise) */
+    bool pooled;      /* both kinds of errors counted together */
     tacit_guesses guesses;
 } tacit_audit_bound;
 
@@ -103,6 +104,35 @@ tacit_status tacit_audit_run(tacit_audit *out, const tacit_audit_plan *plan,
                              tacit_audit_score *score, void *ctx, tacit_error *err);
 /* The bounds alone, from the scores in `audit`. */
 tacit_status tacit_audit_find(tacit_audit *audit, tacit_audit_curve curve, tacit_error *err);
+/* What the audit has shown, with its confidence: the largest of `together`. */
+double tacit_audit_shown(const tacit_audit *audit);
 void tacit_audit_clear(tacit_audit *audit);
+
+/* ---- one mechanism, by the same road as every release ---- */
+
+/* Ways to get it wrong, to see that an audit notices. */
+typedef enum tacit_audit_break {
+    TACIT_UNBROKEN,
+    TACIT_HALF_NOISE,  /* half the noise that was paid for */
+    TACIT_NO_CLIPPING, /* the canary comes in ten times too large, and stays so */
+    TACIT_WRONG_NORM,  /* Laplace noise for a vector that was clipped in l2 */
+    TACIT_REUSED_SEED, /* a known vector is released with the same noise */
+    TACIT_BREAKS
+} tacit_audit_break;
+extern const char *const tacit_audit_breaks[]; /* "none", "half-noise", ... and NULL */
+
+typedef struct tacit_audited {
+    tacit_mechanism mechanism; /* Laplace or Gaussian */
+    double epsilon, delta;     /* that the noise is calibrated for; Laplace: delta may be 0 */
+    tacit_adjacency adjacency;
+    uint64_t coordinates;
+    tacit_audit_break broken;
+} tacit_audited;
+
+/* The curve, delta and seed of `plan` are those of `what` and of the noise. `cost` is what each
+ * release was planned to cost, `claimed` what the ledger says of one. */
+tacit_status tacit_audit_mechanism(tacit_audit *out, const tacit_audited *what,
+                                   const tacit_audit_plan *plan, tacit_cost *cost, double *claimed,
+                                   tacit_error *err);
 
 #endif

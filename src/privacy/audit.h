@@ -15,4 +15,9 @@ double tacit_rates_shift(tacit_audit_curve curve, tacit_rates rates);
 double tacit_pooled_shift(tacit_audit_curve curve, double rate);
 double tacit_shift_epsilon(tacit_audit_curve curve, double shift, double delta);
 
+/* How much likelier `seen` is with noise around `with` than around `without`: the log-likelihood
+ * ratio, the best score there is. Without noise: how much nearer it is. */
+double tacit_audit_likelihood(tacit_mechanism mechanism, double noise, size_t count,
+                              const double *seen, const double *with, const double *without);
+
 #endif

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From scores to bounds. On the pilot scores every threshold and both directions are tried, and
- * the one that promises the highest bound on the trials to come is kept; its errors are counted
- * on those trials alone, so that the search costs no confidence. Two bounds (Clopper-Pearson and,
- * where the mechanism's curve is known, the trade-off) share the confidence asked for: each holds
- * with 1 - (1 - confidence) / 2, both together with `confidence` (Bonferroni).
+ * From scores to bounds. The threshold, and whether the canary makes scores larger or smaller,
+ * come from the pilot scores; errors are counted on the other trials alone, so that the search
+ * costs no confidence.
  *
- * What a threshold promises is the bound for the pilot's error rates at the size of the trials,
- * with BLUR errors added to each: rates in the far tail are known badly, and a threshold beyond
- * all scores of one kind is more often luck than gold.
+ * Two ways to a threshold. The fit takes both kinds of pilot scores for normal with a common
+ * deviation, as sums of many small things are, and finds where such scores would give the
+ * highest bound at the size of the trials. The search tries thresholds from the pilot itself and
+ * asks what bound they promise when the pilot's error rates are CAUTION standard deviations worse
+ * than they look: the best of many noisy promises is otherwise mostly luck. The search wins only
+ * if even its cautious promise is above what the pilot shows at the fitted threshold.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "math/special.h"
 #include "privacy/audit.h"
 
-#define BLUR 2.0
-#define SPACING 0.02 /* thresholds tried: ranks this much apart, from both ends */
+#define CAUTION 3.0
+#define FAR_APART 32 /* deviations: any threshold between will do */
+#define SPACING 0.1  /* of the ranks of pilot scores that are tried, from both ends */
 
 typedef struct search {
     const double *with, *without; /* the pilot, sorted */
@@ -54,39 +57,88 @@ static double measure(const tacit_guesses *g, const search *s, bool pooled)
                   : tacit_audit_trade_off(g, s->curve, s->delta, s->confidence);
 }
 
-/* The bound, or what grows with it, if the trials go as the pilot went. */
+/* The bound, or what grows with it, if the trials go like these rates. */
 static double promise(const search *s, double fp, double fn, bool pooled)
 {
-    const double n = (double)s->trials, scale = n / ((double)s->pilot + 2 * BLUR);
-    const double miss = 1 - s->confidence;
-    fp = (fp + BLUR) * scale;
-    fn = (fn + BLUR) * scale;
+    const double n = (double)s->trials, miss = 1 - s->confidence;
     if (pooled)
-        return tacit_pooled_shift(s->curve, tacit_rate_above(fp + fn, 2 * n, miss));
-    const tacit_rates rates = {tacit_rate_above(fp, n, miss / 2),
-                               tacit_rate_above(fn, n, miss / 2)};
+        return tacit_pooled_shift(s->curve, tacit_rate_above((fp + fn) * n, 2 * n, miss));
+    const tacit_rates rates = {tacit_rate_above(fp * n, n, miss / 2),
+                               tacit_rate_above(fn * n, n, miss / 2)};
     return s->curve == TACIT_CURVE_NONE ? tacit_rates_epsilon(rates, s->delta)
                                         : tacit_rates_shift(s->curve, rates);
 }
 
+/* A rate seen on the pilot, worse by `caution` standard deviations. */
+static double cautious(double count, double trials, double caution)
+{
+    const double rate = (count + 1) / (trials + 2);
+    return fmin(1, rate + caution * sqrt(rate * (1 - rate) / trials));
+}
+
+static double pilot_promise(const search *s, double x, bool above, bool pooled, double caution)
+{
+    const double n = (double)s->pilot;
+    const double fp = (double)beyond(s->without, s->pilot, x, above);
+    const double fn = n - (double)beyond(s->with, s->pilot, x, above);
+    if (!pooled)
+        return promise(s, cautious(fp, n, caution), cautious(fn, n, caution), false);
+    const double rate = cautious(fp + fn, 2 * n, caution);
+    return promise(s, rate, rate, true);
+}
+
+/* ---- the fit ---- */
+
+static void moments(const double *x, uint64_t n, double *mean, double *squares)
+{
+    double sum = 0;
+    for (uint64_t k = 0; k < n; k++)
+        sum += x[k];
+    *mean = sum / (double)n;
+    *squares = 0;
+    for (uint64_t k = 0; k < n; k++)
+        *squares += (x[k] - *mean) * (x[k] - *mean);
+}
+
+/* Where normal scores would promise most; false if the pilot's are not like that at all. */
+static bool fit(const search *s, tacit_audit_bound *best)
+{
+    double m0, m1, s0, s1, most = -INFINITY;
+    moments(s->without, s->pilot, &m0, &s0);
+    moments(s->with, s->pilot, &m1, &s1);
+    const double deviation = sqrt((s0 + s1) / (2 * (double)s->pilot));
+    if (!(deviation > 0) || !isfinite(deviation) || !isfinite(m0) || !isfinite(m1))
+        return false;
+    const double gap = fabs(m1 - m0) / deviation;
+    if (gap > FAR_APART)
+        return false;
+    best->above = m1 >= m0;
+    for (double t = -6; t <= gap + 6; t += 1.0 / 64) {
+        const double fp = tacit_normal_cdf(-t), fn = tacit_normal_cdf(t - gap);
+        const double p = promise(s, fp, fn, best->pooled);
+        if (!(p > most))
+            continue;
+        most = p;
+        best->threshold = m0 + (best->above ? t : -t) * deviation;
+    }
+    return isfinite(most);
+}
+
+/* ---- the search ---- */
+
 static void try_threshold(const search *s, double x, tacit_audit_bound *best, double *most)
 {
     for (int above = 0; above < 2; above++) {
-        const double fp = (double)beyond(s->without, s->pilot, x, above);
-        const double fn = (double)(s->pilot - beyond(s->with, s->pilot, x, above));
-        for (int pooled = 0; pooled < (s->curve == TACIT_CURVE_NONE ? 1 : 2); pooled++) {
-            const double p = promise(s, fp, fn, pooled);
-            if (!(p > *most))
-                continue;
-            *most = p;
-            best->threshold = x;
-            best->above = above;
-            best->pooled = pooled;
-        }
+        const double p = pilot_promise(s, x, above, best->pooled, CAUTION);
+        if (!(p > *most))
+            continue;
+        *most = p;
+        best->threshold = x;
+        best->above = above;
     }
 }
 
-static void choose(const search *s, tacit_audit_bound *best)
+static double look_through(const search *s, tacit_audit_bound *best)
 {
     double most = -INFINITY;
     const uint64_t n = s->pilot;
@@ -98,6 +150,21 @@ static void choose(const search *s, tacit_audit_bound *best)
         for (size_t k = 0; k < sizeof tried / sizeof *tried; k++)
             try_threshold(s, tried[k], best, &most);
     }
+    return most;
+}
+
+/* Returns what the pilot promises. */
+static double choose(const search *s, bool pooled, tacit_audit_bound *best)
+{
+    tacit_audit_bound found = {.pooled = pooled}, fitted = {.pooled = pooled};
+    const double most = look_through(s, &found);
+    *best = found;
+    if (!fit(s, &fitted))
+        return most;
+    const double shown = pilot_promise(s, fitted.threshold, fitted.above, pooled, 0);
+    if (shown >= most)
+        *best = fitted;
+    return fmax(shown, most);
 }
 
 static void count(const tacit_audit *a, tacit_audit_bound *bound)
@@ -110,14 +177,21 @@ static void count(const tacit_audit *a, tacit_audit_bound *bound)
     bound->guesses = g;
 }
 
-static void find_one(const tacit_audit *a, search *s, tacit_audit_curve curve,
+/* Gaussian noise: pooled errors are always better. Laplace: it depends on where the best
+ * threshold lies, so the pilot decides. Neither without a curve. */
+static void find_one(const tacit_audit *a, search *s, tacit_audit_curve curve, double together,
                      tacit_audit_bound *bound)
 {
     s->curve = curve;
-    choose(s, bound);
+    const double promised = choose(s, curve == TACIT_CURVE_GAUSSIAN, bound);
+    tacit_audit_bound other;
+    if (curve == TACIT_CURVE_LAPLACE && choose(s, true, &other) > promised)
+        *bound = other;
     count(a, bound);
-    bound->confidence = s->confidence;
     bound->epsilon = measure(&bound->guesses, s, bound->pooled);
+    s->confidence = together;
+    bound->together = measure(&bound->guesses, s, bound->pooled);
+    s->confidence = a->confidence;
 }
 
 tacit_status tacit_audit_find(tacit_audit *a, tacit_audit_curve curve, tacit_error *err)
@@ -131,17 +205,23 @@ tacit_status tacit_audit_find(tacit_audit *a, tacit_audit_curve curve, tacit_err
     memcpy(sorted + a->pilot, a->without, a->pilot * sizeof *sorted);
     qsort(sorted, a->pilot, sizeof *sorted, compare);
     qsort(sorted + a->pilot, a->pilot, sizeof *sorted, compare);
-    const bool both = curve != TACIT_CURVE_NONE;
     search s = {.with = sorted,
                 .without = sorted + a->pilot,
                 .pilot = a->pilot,
                 .trials = a->trials,
                 .delta = a->delta,
-                .confidence = both ? 1 - (1 - a->confidence) / 2 : a->confidence};
-    a->trade_off = (tacit_audit_bound){.epsilon = NAN};
-    find_one(a, &s, TACIT_CURVE_NONE, &a->clopper_pearson);
+                .confidence = a->confidence};
+    const bool both = curve != TACIT_CURVE_NONE;
+    const double together = both ? 1 - (1 - a->confidence) / 2 : a->confidence;
+    a->trade_off = (tacit_audit_bound){.epsilon = NAN, .together = NAN};
+    find_one(a, &s, TACIT_CURVE_NONE, together, &a->clopper_pearson);
     if (both)
-        find_one(a, &s, curve, &a->trade_off);
+        find_one(a, &s, curve, together, &a->trade_off);
     free(sorted);
     return TACIT_OK;
+}
+
+double tacit_audit_shown(const tacit_audit *a)
+{
+    return fmax(a->clopper_pearson.together, a->trade_off.together); /* fmax ignores NAN */
 }

@@ -39,7 +39,10 @@ static tacit_status find_one(cli_account_facts *facts, cli_account_request *requ
     facts->adjacency = (tacit_adjacency)request->adjacency;
     facts->unit = request->group > 1 ? TACIT_UNIT_USER : TACIT_UNIT_RECORD;
     facts->adversary = request->form->shuffle ? shuffled : request->sampling < 1 ? sampled : seen;
-    return cli_account_answer_at(&facts->answer, facts, request->delta, err);
+    status = cli_account_answer_at(&facts->answer, facts, request->delta, err);
+    if (!status && !request->form->shuffle)
+        status = tacit_account_optimistic(loss, 1, request->delta, &facts->answer.optimistic, err);
+    return status;
 }
 
 static tacit_status find_ledger(cli_account_facts *facts, const cli_account_request *request,

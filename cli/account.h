@@ -108,6 +108,7 @@ typedef struct cli_account_answer {
     int best; /* the accountant with the smallest; -1: none has a finite one */
 } cli_account_answer;
 
+/* All but the optimistic twin. */
 tacit_status cli_account_answer_losses(cli_account_answer *answer, const tacit_loss *loss,
                                        size_t count, double delta, tacit_error *err);
 
@@ -137,6 +138,9 @@ const char *cli_account_method(tacit_accountant by);
 const char *cli_account_silence(tacit_accountant by, const tacit_loss *loss, size_t count);
 
 /* ---- account_words.c ---- */
+/* ", sigma 3, sensitivity 1, 10 releases": what follows the name of the mechanism. */
+struct tacit_writer;
+void cli_account_question(struct tacit_writer *out, const cli_account_request *request);
 void cli_account_words(const cli_account_facts *facts);
 /* An epsilon with six digits, not rounded to a better one; "unbounded", "-". */
 void cli_account_number(double epsilon, bool up, char *out, size_t size);

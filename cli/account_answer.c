@@ -34,8 +34,6 @@ tacit_status cli_account_answer_losses(cli_account_answer *answer, const tacit_l
     for (int k = 0; k < TACIT_ACCOUNTANTS && !status; k++)
         status = tacit_account_epsilon((tacit_accountant)k, loss, count, delta, &answer->epsilon[k],
                                        err);
-    if (!status)
-        status = tacit_account_optimistic(loss, count, delta, &answer->optimistic, err);
     choose_best(answer);
     return status;
 }
@@ -55,7 +53,6 @@ static tacit_status answer_shuffled(cli_account_answer *answer, const cli_accoun
     tacit_loss round = *report;
     cli_account_answer amplified;
     tacit_status status = cli_account_answer_losses(answer, report, 1, delta, err);
-    answer->optimistic = NAN;
     if (status || delta == 0)
         return status;
     round.kind = TACIT_LOSS_APPROXIMATE;

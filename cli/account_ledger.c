@@ -86,7 +86,11 @@ static tacit_status ask(cli_account_ledger *ledger, const tacit_ledger_account *
     tacit_status status = TACIT_OK;
     for (size_t k = 0; k < s->count && !status; k++)
         status = cli_account_group(&s->loss[k], (uint64_t)request->group, err);
-    return status ? status : cli_account_answer_losses(&s->answer, s->loss, s->count, delta, err);
+    if (!status)
+        status = cli_account_answer_losses(&s->answer, s->loss, s->count, delta, err);
+    if (!status)
+        status = tacit_account_optimistic(s->loss, s->count, delta, &s->answer.optimistic, err);
+    return status;
 }
 
 /* Everything as often as anybody did it, kept behind the parts of the ledger. */

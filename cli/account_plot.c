@@ -8,13 +8,16 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-enum { DECADES = 11, PER_DECADE = 3, POINTS = DECADES * PER_DECADE + 1, LINES = TACIT_ACCOUNTANTS };
+enum { DECADES = 11, PER_DECADE = 3, POINTS = DECADES * PER_DECADE + 1 };
+#define ALIKE 2e-3 /* lines no eye can tell apart are drawn once, with both names */
 
 typedef struct curves {
     double delta[POINTS];
-    double epsilon[LINES + 1][POINTS]; /* the last is the optimistic one */
-    char note[200];
+    double epsilon[TACIT_ACCOUNTANTS][POINTS];
+    char name[TACIT_ACCOUNTANTS][60]; /* of the series in the chart */
 } curves;
 
 static tacit_status find_curves(curves *c, const cli_account_facts *facts, tacit_error *err)
@@ -25,9 +28,8 @@ static tacit_status find_curves(curves *c, const cli_account_facts *facts, tacit
         tacit_status status = cli_account_answer_at(&answer, facts, c->delta[k], err);
         if (status)
             return status;
-        for (int a = 0; a < LINES; a++)
+        for (int a = 0; a < TACIT_ACCOUNTANTS; a++)
             c->epsilon[a][k] = answer.epsilon[a];
-        c->epsilon[LINES][k] = answer.optimistic;
     }
     return TACIT_OK;
 }
@@ -41,16 +43,49 @@ static bool says_anything(const double *epsilon)
     return false;
 }
 
-/* The best first, so that it has the first colour whatever else is drawn. */
-static void add_line(tacit_chart *chart, const curves *c, int accountant, const char *name)
+static bool are_alike(const double *a, const double *b)
 {
-    if (!says_anything(c->epsilon[accountant]))
+    for (int k = 0; k < POINTS; k++) {
+        if (isfinite(a[k]) != isfinite(b[k]) ||
+            (isfinite(a[k]) && fabs(a[k] - b[k]) > ALIKE * fabs(a[k])))
+            return false;
+    }
+    return true;
+}
+
+static void add_line(tacit_chart *chart, curves *c, int accountant)
+{
+    const double *epsilon = c->epsilon[accountant];
+    const char *name = tacit_accountant_names[accountant];
+    if (!says_anything(epsilon))
         return;
-    chart->of[chart->series++] = (tacit_series){.name = name,
-                                                .mark = TACIT_MARK_LINE,
-                                                .count = POINTS,
-                                                .x = c->delta,
-                                                .y = c->epsilon[accountant]};
+    for (uint32_t k = 0; k < chart->series; k++) {
+        if (are_alike(chart->of[k].y, epsilon)) {
+            size_t used = strlen(c->name[k]);
+            snprintf(c->name[k] + used, sizeof c->name[k] - used, ", %s", name);
+            return;
+        }
+    }
+    snprintf(c->name[chart->series], sizeof *c->name, "%s", name);
+    chart->of[chart->series] = (tacit_series){.name = c->name[chart->series],
+                                              .mark = TACIT_MARK_LINE,
+                                              .count = POINTS,
+                                              .x = c->delta,
+                                              .y = epsilon};
+    chart->series++;
+}
+
+static char *write_note(const cli_account_facts *facts)
+{
+    tacit_writer out = {0};
+    tacit_write_text(&out, facts->request->form->words);
+    if (facts->ledger)
+        tacit_write_text(&out, ", the agent who spent most");
+    else
+        cli_account_question(&out, facts->request);
+    tacit_write_format(&out, "; %s, one %s", tacit_adjacency_name(facts->adjacency),
+                       tacit_unit_name(facts->unit));
+    return tacit_writer_take(&out);
 }
 
 tacit_status cli_account_svg(char **text, const cli_account_facts *facts, tacit_error *err)
@@ -59,19 +94,17 @@ tacit_status cli_account_svg(char **text, const cli_account_facts *facts, tacit_
     tacit_status status = find_curves(&c, facts, err);
     if (status)
         return status;
-    snprintf(c.note, sizeof c.note, "%s, adjacency %s, one %s%s", facts->request->form->words,
-             tacit_adjacency_name(facts->adjacency), tacit_unit_name(facts->unit),
-             facts->ledger ? "; the agent who spent most" : "");
+    char *note = write_note(facts);
     tacit_chart chart = {.title = "Epsilon at every delta",
-                         .note = c.note,
+                         .note = note,
                          .x_label = "delta",
                          .y_label = "epsilon",
                          .log_x = true};
-    for (int a = LINES - 1; a >= 0; a--)
-        add_line(&chart, &c, a, tacit_accountant_names[a]);
-    add_line(&chart, &c, LINES, "pld, rounded down");
+    for (int a = TACIT_ACCOUNTANTS - 1; a >= 0; a--) /* pld has the first colour */
+        add_line(&chart, &c, a);
     tacit_writer out = {0};
     tacit_chart_svg(&out, &chart);
     *text = tacit_writer_take(&out);
+    free(note);
     return *text ? TACIT_OK : tacit_out_of_memory(err);
 }

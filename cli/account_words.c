@@ -66,24 +66,29 @@ static void add_noise(tacit_writer *out, const cli_account_request *q)
         tacit_write_text(out, " each");
 }
 
+void cli_account_question(tacit_writer *out, const cli_account_request *q)
+{
+    char count[40];
+    add_noise(out, q);
+    cli_count((uint64_t)q->agents, count, sizeof count);
+    if (q->form->shuffle)
+        tacit_write_format(out, ", %s agents", count);
+    cli_count((uint64_t)q->steps, count, sizeof count);
+    tacit_write_format(out, ", %s release%s", count, q->steps == 1 ? "" : "s");
+    if (q->sampling < 1)
+        add_number(out, ", sampling", q->sampling);
+}
+
 static void say_question(const cli_account_facts *f)
 {
     const cli_account_request *q = f->request;
-    tacit_writer out = {0};
-    char count[40];
     printf("%s%s%s", cli_bold(), q->form->words, cli_plain());
     if (q->form->ledger) {
         printf(": %s\n", q->path);
         return;
     }
-    add_noise(&out, q);
-    cli_count((uint64_t)q->agents, count, sizeof count);
-    if (q->form->shuffle)
-        tacit_write_format(&out, ", %s agents", count);
-    cli_count((uint64_t)q->steps, count, sizeof count);
-    tacit_write_format(&out, ", %s release%s", count, q->steps == 1 ? "" : "s");
-    if (q->sampling < 1)
-        add_number(&out, ", sampling", q->sampling);
+    tacit_writer out = {0};
+    cli_account_question(&out, q);
     char *text = tacit_writer_take(&out);
     cli_wrap(text ? text : "", (int)strlen(q->form->words), 2);
     free(text);

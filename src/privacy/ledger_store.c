@@ -60,12 +60,13 @@ static tacit_status fail_on_disk(const tacit_ledger_file *file, int code, const 
                                  tacit_error *err)
 {
     const int number = file->db ? sqlite3_system_errno(file->db) : 0;
-    const bool full =
-        (code & 0xff) == SQLITE_FULL || number == ENOSPC || number == EDQUOT || number == EFBIG;
-    return tacit_fail(err, TACIT_EINPUT, "cannot %s the ledger \"%.250s\": %s%s%s%s", doing,
-                      file->path, sqlite3_errstr(code), number ? ": " : "",
-                      number ? strerror(number) : "",
-                      full ? "; make room on the disk" : "; nothing was released");
+    /* SQLite does not always hand on why a write failed; mostly there is no room. */
+    const bool full = (code & 0xff) == SQLITE_FULL || code == SQLITE_IOERR_WRITE ||
+                      number == ENOSPC || number == EDQUOT || number == EFBIG;
+    return tacit_fail(err, TACIT_EINPUT, "cannot %s the ledger \"%.250s\": %s%s%s%s%s", doing,
+                      file->path, sqlite3_errstr(code), number ? " (" : "",
+                      number ? strerror(number) : "", number ? ")" : "",
+                      full ? "; is there room on the disk?" : "");
 }
 
 tacit_status tacit_store_fail(const tacit_ledger_file *file, int code, const char *doing,

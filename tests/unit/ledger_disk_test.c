@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Disks that fail. A layer below SQLite counts what is written and synchronised, and at a chosen
+ * step either every call fails from then on (the disk is gone), or all that was not synchronised
+ * is lost (the power is). Every step of a short life is chosen once. Afterwards the ledger must
+ * open, verify, and hold every release whose commit had returned; and what came back with an
+ * error must not have been called released.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ledger_tools.h"
+#include "privacy/release.h"
+#include "testing.h"
+
+static const char name[] = "disk";
+
+/* ---- a disk that can fail ---- */
+
+typedef enum failure { DISK_GONE, POWER_LOST, POWER_LOST_IN_PART } failure;
+
+/* What a write replaced, so that it can be undone. */
+typedef struct undo {
+    struct undo *next; /* the one before */
+    char path[200];
+    sqlite3_int64 size, offset; /* of the file before; of the bytes */
+    int len;
+    char bytes[];
+} undo;
+
+static struct {
+    long steps, fail_at; /* fail_at < 0: never */
+    failure how;
+    bool dead;
+    undo *undone; /* latest first */
+    dice d;
+} disk;
+
+typedef struct disk_file {
+    sqlite3_file base;
+    char path[200];
+    sqlite3_file *real;
+} disk_file;
+
+static sqlite3_vfs *below;
+
+/* Whoever loses power loses what was not synchronised: all, or a random part. */
+static void lose(void)
+{
+    for (undo *u = disk.undone; u; u = u->next) {
+        if (disk.how == POWER_LOST_IN_PART && dice_below(&disk.d, 2))
+            continue;
+        const int fd = open(u->path, O_WRONLY);
+        if (fd < 0)
+            continue;
+        if (u->len > 0 && pwrite(fd, u->bytes, (size_t)u->len, u->offset) < 0)
+            fail_msg("cannot undo");
+        if (disk.how == POWER_LOST && ftruncate(fd, u->size) != 0)
+            fail_msg("cannot cut");
+        close(fd);
+    }
+}
+
+static void forget(const char *path)
+{
+    for (undo **at = &disk.undone; *at;) {
+        undo *u = *at;
+        if (path && strcmp(u->path, path) != 0) {
+            at = &u->next;
+            continue;
+        }
+        *at = u->next;
+        free(u);
+    }
+}
+
+/* False: this call fails. */
+static bool step(void)
+{
+    if (!disk.dead && disk.fail_at >= 0 && disk.steps == disk.fail_at) {
+        disk.dead = true;
+        if (disk.how != DISK_GONE)
+            lose();
+    }
+    disk.steps++;
+    return !disk.dead;
+}
+
+static void remember(disk_file *f, sqlite3_int64 offset, int len)
+{
+    undo *u = calloc(1, sizeof *u + (size_t)len);
+    assert_non_null(u);
+    snprintf(u->path, sizeof u->path, "%s", f->path);
+    f->real->pMethods->xFileSize(f->real, &u->size);
+    u->offset = offset;
+    u->len = 0;
+    if (offset < u->size) {
+        u->len = u->size - offset < len ? (int)(u->size - offset) : len;
+        f->real->pMethods->xRead(f->real, u->bytes, u->len, offset);
+    }
+    u->next = disk.undone;
+    disk.undone = u;
+}
+
+static int disk_close(sqlite3_file *file)
+{
+    disk_file *f = (disk_file *)file;
+    const int code = f->real->pMethods->xClose(f->real);
+    free(f->real);
+    return code;
+}
+static int disk_read(sqlite3_file *file, void *to, int len, sqlite3_int64 at)
+{
+    sqlite3_file *real = ((disk_file *)file)->real;
+    return disk.dead ? SQLITE_IOERR_READ : real->pMethods->xRead(real, to, len, at);
+}
+static int disk_write(sqlite3_file *file, const void *from, int len, sqlite3_int64 at)
+{
+    disk_file *f = (disk_file *)file;
+    if (!step())
+        return SQLITE_IOERR_WRITE;
+    remember(f, at, len);
+    return f->real->pMethods->xWrite(f->real, from, len, at);
+}
+static int disk_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+    disk_file *f = (disk_file *)file;
+    if (!step())
+        return SQLITE_IOERR_TRUNCATE;
+    forget(f->path); /* taken as durable: SQLite does not rely on it */
+    return f->real->pMethods->xTruncate(f->real, size);
+}
+static int disk_sync(sqlite3_file *file, int flags)
+{
+    disk_file *f = (disk_file *)file;
+    (void)flags;
+    if (!step())
+        return SQLITE_IOERR_FSYNC;
+    forget(f->path); /* nothing written before can be lost; no need to wait for a real disk */
+    return SQLITE_OK;
+}
+static int disk_size(sqlite3_file *file, sqlite3_int64 *size)
+{
+    sqlite3_file *real = ((disk_file *)file)->real;
+    return real->pMethods->xFileSize(real, size);
+}
+static int disk_lock(sqlite3_file *file, int level)
+{
+    sqlite3_file *real = ((disk_file *)file)->real;
+    return real->pMethods->xLock(real, level);
+}
+static int disk_unlock(sqlite3_file *file, int level)
+{
+    sqlite3_file *real = ((disk_file *)file)->real;
+    return real->pMethods->xUnlock(real, level);
+}
+static int disk_reserved(sqlite3_file *file, int *is)
+{
+    sqlite3_file *real = ((disk_file *)file)->real;
+    return real->pMethods->xCheckReservedLock(real, is);
+}
+static int disk_control(sqlite3_file *file, int which, void *argument)
+{
+    sqlite3_file *real = ((disk_file *)file)->real;
+    return real->pMethods->xFileControl(real, which, argument);
+}
+static int disk_sector(sqlite3_file *file)
+{
+    (void)file;
+    return 512;
+}
+static int disk_traits(sqlite3_file *file)
+{
+    (void)file;
+    return 0; /* no promises about order or atomicity */
+}
+
+static const sqlite3_io_methods methods = {
+    .iVersion = 1,
+    .xClose = disk_close,
+    .xRead = disk_read,
+    .xWrite = disk_write,
+    .xTruncate = disk_truncate,
+    .xSync = disk_sync,
+    .xFileSize = disk_size,
+    .xLock = disk_lock,
+    .xUnlock = disk_unlock,
+    .xCheckReservedLock = disk_reserved,
+    .xFileControl = disk_control,
+    .xSectorSize = disk_sector,
+    .xDeviceCharacteristics = disk_traits,
+};
+
+static int disk_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags, int *out)
+{
+    (void)vfs;
+    disk_file *f = (disk_file *)file;
+    *f = (disk_file){.real = calloc(1, (size_t)below->szOsFile)};
+    if (!f->real)
+        return SQLITE_NOMEM;
+    snprintf(f->path, sizeof f->path, "%s", path ? path : "");
+    const int code = below->xOpen(below, path, f->real, flags, out);
+    if (code)
+        free(f->real);
+    else
+        f->base.pMethods = &methods;
+    return code;
+}
+
+static int disk_delete(sqlite3_vfs *vfs, const char *path, int sync)
+{
+    (void)vfs;
+    if (!step())
+        return SQLITE_IOERR_DELETE;
+    forget(path);
+    return below->xDelete(below, path, sync);
+}
+
+static void use_disk(void)
+{
+    static sqlite3_vfs vfs;
+    below = sqlite3_vfs_find(NULL);
+    vfs = *below;
+    vfs.zName = "failing";
+    vfs.szOsFile = sizeof(disk_file);
+    vfs.xOpen = disk_open;
+    vfs.xDelete = disk_delete;
+    assert_int_equal(sqlite3_vfs_register(&vfs, 1), SQLITE_OK);
+}
+
+/* ---- a short life ---- */
+
+enum { RELEASES = 6 };
+
+typedef struct life {
+    uint64_t told[RELEASES]; /* whose commit had returned: they may have been sent */
+    size_t count;
+    bool opened, failed;
+} life;
+
+static life live(void)
+{
+    life l = {.count = 0};
+    tacit_error err = {0};
+    tacit_ledger_file *file;
+    const tacit_key key = test_key(1);
+    const tacit_cost a = ledger_cost("gradient", 0.25), b = ledger_cost("count", 0.5);
+    tacit_status status = tacit_ledger_file_open(&file, name, &key, NULL, &err);
+    l.failed = status != TACIT_OK;
+    if (l.failed) {
+        assert_int_equal(status, TACIT_EINPUT);
+        return l;
+    }
+    l.opened = true;
+    for (int k = 0; k < RELEASES && !l.failed; k++) {
+        char text[2000];
+        uint64_t id = 0;
+        memset(text, 'a' + k, sizeof text - 1);
+        text[sizeof text - 1] = '\0';
+        status = commit_text(file, k % 2 ? &a : &b, k, text, &id, &err);
+        if (!status)
+            l.told[l.count++] = id;
+        if (!status && k % 2)
+            status = tacit_ledger_file_mark_sent(file, id, &err);
+        l.failed = status != TACIT_OK;
+    }
+    if (l.failed) { /* it must go on refusing, whatever comes */
+        tacit_permit *permit;
+        assert_int_equal(tacit_ledger_file_reserve(file, &a, 9, &permit, &err), TACIT_EINPUT);
+    }
+    if (tacit_ledger_file_close(file, 10, &err))
+        l.failed = true;
+    return l;
+}
+
+typedef struct found {
+    uint64_t id[64];
+    size_t count;
+} found;
+
+static tacit_status note(void *context, const tacit_ledger_record *record, tacit_error *err)
+{
+    (void)err;
+    found *f = context;
+    assert_in_range(f->count, 0, 63);
+    f->id[f->count++] = record->release;
+    return TACIT_OK;
+}
+
+static void check_after(const life *l)
+{
+    tacit_error err = {0};
+    found f = {.count = 0};
+    tacit_ledger_file *file = reopen_ledger(name);
+    check_ok(tacit_ledger_file_each(file, note, &f, &err), &err);
+    for (size_t k = 0; k < l->count; k++) {
+        bool there = false;
+        for (size_t i = 0; i < f.count; i++)
+            there = there || f.id[i] == l->told[k];
+        assert_true(there);
+    }
+    assert_in_range(f.count, l->count, l->count + 1); /* at most the one that was under way */
+    uint64_t pending[64];
+    const size_t count = tacit_ledger_file_pending(file, pending, 64);
+    for (size_t k = 0; k < count; k++) {
+        void *bytes;
+        size_t len;
+        check_ok(tacit_ledger_file_fetch(file, pending[k], &bytes, &len, &err), &err);
+        assert_int_equal(len, 1999);
+        free(bytes);
+    }
+    check_ok(tacit_ledger_file_close(file, 11, &err), &err);
+}
+
+static void remove_ledger(void)
+{
+    unlink("disk");
+    unlink("disk-wal");
+    unlink("disk-journal");
+}
+
+static long fail_everywhere(failure how)
+{
+    long steps = 0;
+    tacit_error err = {0};
+    size_t len;
+    remove_ledger();
+    check_ok(tacit_ledger_file_close(fresh_ledger(name, 100.0), 0, &err), &err);
+    char *newborn = read_all(name, &len);
+    for (long at = 0;; at++) {
+        remove_ledger();
+        write_all(name, newborn, len);
+        forget(NULL);
+        disk.dead = false;
+        disk.steps = 0;
+        disk.fail_at = at;
+        disk.how = how;
+        const life l = live();
+        const bool reached = disk.dead;
+        steps = disk.steps;
+        disk.fail_at = -1;
+        disk.dead = false;
+        forget(NULL);
+        assert_true(reached || !l.failed);
+        check_after(&l);
+        if (!reached)
+            break;
+    }
+    free(newborn);
+    return steps;
+}
+
+static void test_a_disk_that_goes_away(void **state)
+{
+    (void)state;
+    assert_in_range(fail_everywhere(DISK_GONE), 30, 1000);
+}
+
+static void test_power_that_goes_away(void **state)
+{
+    (void)state;
+    assert_in_range(fail_everywhere(POWER_LOST), 30, 1000);
+    disk.d = (dice){3};
+    for (int k = 0; k < 5; k++)
+        assert_in_range(fail_everywhere(POWER_LOST_IN_PART), 30, 1000);
+}
+
+/* The layer itself must be able to lose things: without synchronising, releases go. */
+static void test_the_layer_loses_what_was_not_synchronised(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    tacit_ledger_file *file;
+    const tacit_key key = test_key(1);
+    const tacit_cost cost = ledger_cost("gradient", 0.25);
+    uint64_t id;
+    remove_ledger();
+    disk.fail_at = -1;
+    check_ok(tacit_ledger_file_close(fresh_ledger(name, 100.0), 0, &err), &err);
+    check_ok(tacit_ledger_file_open(&file, name, &key, NULL, &err), &err);
+    check_ok(commit_text(file, &cost, 0, "x", &id, &err), &err);
+    /* Sent, not waited for: after the power is back it is pending again. */
+    check_ok(tacit_ledger_file_mark_sent(file, id, &err), &err);
+    assert_int_equal(tacit_ledger_file_pending(file, NULL, 0), 0);
+    disk.fail_at = disk.steps;
+    disk.how = POWER_LOST;
+    assert_int_equal(commit_text(file, &cost, 1, "y", &id, &err), TACIT_EINPUT);
+    tacit_ledger_file_close(file, 2, NULL);
+    disk.fail_at = -1;
+    disk.dead = false;
+    forget(NULL);
+    file = reopen_ledger(name);
+    assert_int_equal(tacit_ledger_file_pending(file, NULL, 0), 1);
+    check_ok(tacit_ledger_file_close(file, 3, &err), &err);
+}
+
+/* ---- full and read-only ---- */
+
+/* In a child: files may not grow beyond `limit`. Exit code: the status of the first failure, 0 if
+ * there was none, 200 if something was wrong. */
+static int fill_up(rlim_t limit)
+{
+    tacit_ledger_file *file;
+    tacit_error err = {0};
+    const tacit_key key = test_key(1);
+    const tacit_cost cost = ledger_cost("gradient", 0.25);
+    static char bytes[5000];
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){limit, limit});
+    tacit_status status = tacit_ledger_file_open(&file, name, &key, NULL, &err);
+    for (int k = 0; k < 100 && !status; k++) {
+        tacit_permit *permit;
+        uint64_t id;
+        status = tacit_ledger_file_reserve(file, &cost, k, &permit, &err);
+        if (!status)
+            status = tacit_ledger_file_commit(file, permit, bytes, sizeof bytes, k, &id, &err);
+        if (status && !strstr(err.text, "room"))
+            _exit(200);
+    }
+    tacit_ledger_file_close(file, 0, NULL);
+    return (int)status;
+}
+
+static void test_no_room(void **state)
+{
+    (void)state;
+    for (rlim_t limit = 40000; limit < 400000; limit += 90000) {
+        tacit_error err = {0};
+        remove_ledger();
+        check_ok(tacit_ledger_file_close(fresh_ledger(name, 100.0), 0, &err), &err);
+        const pid_t child = fork();
+        if (child == 0)
+            _exit(fill_up(limit));
+        int how;
+        waitpid(child, &how, 0);
+        assert_true(WIFEXITED(how));
+        assert_int_equal(WEXITSTATUS(how), TACIT_EINPUT);
+        tacit_ledger_file *file = reopen_ledger(name); /* verifies */
+        uint64_t id;
+        const tacit_cost cost = ledger_cost("gradient", 0.25);
+        check_ok(commit_text(file, &cost, 0, "there is room again", &id, &err), &err);
+        check_ok(tacit_ledger_file_close(file, 0, &err), &err);
+    }
+}
+
+static void test_a_folder_that_is_not_there(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    tacit_ledger_file *file;
+    const tacit_key key = test_key(1);
+    const tacit_ledger_holder holder = test_holder(1.0);
+    check_fails(tacit_ledger_file_create(&file, "no/such/folder", &key, &holder, &err),
+                TACIT_EINPUT, &err, "no/such/folder");
+    check_fails(tacit_ledger_file_at(&file, "no/such/folder", &holder, &err), TACIT_EINPUT, &err,
+                "no/such/folder");
+    mkdir("folder", 0755);
+    check_fails(tacit_ledger_file_open(&file, "folder", &key, NULL, &err), TACIT_EINPUT, &err,
+                "folder");
+    check_fails(tacit_ledger_file_create(&file, "folder", &key, &holder, &err), TACIT_EINPUT, &err,
+                "folder");
+    if (geteuid() == 0)
+        return; /* root may write everywhere */
+    check_ok(tacit_ledger_file_close(fresh_ledger("sealed", 1.0), 0, &err), &err);
+    chmod("sealed", 0400);
+    check_fails(tacit_ledger_file_open(&file, "sealed", &key, NULL, &err), TACIT_EINPUT, &err,
+                "sealed");
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    use_disk();
+    return 0;
+}
+
+int main(void)
+{
+    disk.fail_at = -1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_disk_that_goes_away),
+        cmocka_unit_test(test_power_that_goes_away),
+        cmocka_unit_test(test_the_layer_loses_what_was_not_synchronised),
+        cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_a_folder_that_is_not_there),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}

@@ -19,10 +19,10 @@
 
 #define FINE 1e-5           /* wanted relative error of epsilon from the grid */
 #define COARSE 1e-3         /* for the direction that hardly matters */
-#define LOG_NEGLIGIBLE 16.0 /* what is cut off is e^-16 of delta */
+#define LOG_NEGLIGIBLE 12.0 /* what is cut off is e^-12 of delta */
 #define LOG_LEAST_DELTA -690.0
 #define MOST_ROUNDS 4
-#define MOST_LENGTH ((size_t)1 << 22)
+#define LONG ((size_t)1 << 17) /* from here on, planning settles for less */
 
 /* A question: one of epsilon and delta, given the other. */
 typedef struct question {
@@ -112,14 +112,19 @@ static double worthless(const question *q)
     return q->by_delta ? INFINITY : 1;
 }
 
-/* One computation at the wished precision; *wish learns what the answer says. */
-static tacit_status answer_once(double *answer, pld_wish *found, double *error, const side *s,
-                                const question *q, const pld_wish *wish, tacit_error *err)
+/* One computation at the wished precision. What it finds: the slope at the answer, the error
+ * that the grid has probably made, and its step. */
+typedef struct finding {
+    double answer, slope, error, step;
+    size_t length;
+} finding;
+
+static tacit_status compute(finding *f, const side *s, const question *q, const pld_wish *wish,
+                            tacit_error *err)
 {
     pld_plan plan;
     pld_curve curve;
-    *answer = worthless(q);
-    *error = 0;
+    *f = (finding){.answer = worthless(q), .slope = wish->slope};
     if (!pld_plan_make(&plan, &s->tilt, wish, s->pair, s->sketch, s->count))
         return TACIT_OK;
     tacit_status status =
@@ -127,11 +132,12 @@ static tacit_status answer_once(double *answer, pld_wish *found, double *error, 
     if (!status) {
         curve.infinite += q->infinite;
         curve.log_mgf += q->log_kept;
-        *answer = q->by_delta ? pld_curve_epsilon(&curve, q->given, q->optimistic, &found->slope)
-                              : pld_curve_delta(&curve, q->given, q->optimistic, &found->slope);
-        if (!plan.grid.exact && plan.length < MOST_LENGTH)
-            *error = pld_predicted_error(s->sketch, s->count, plan.grid.tilt, found->slope,
-                                         plan.grid.step);
+        f->step = plan.grid.step;
+        f->length = plan.length;
+        f->answer = q->by_delta ? pld_curve_epsilon(&curve, q->given, q->optimistic, &f->slope)
+                                : pld_curve_delta(&curve, q->given, q->optimistic, &f->slope);
+        if (!plan.grid.exact)
+            f->error = pld_predicted_error(s->sketch, s->count, plan.grid.tilt, f->slope, f->step);
     }
     pld_curve_clear(&curve);
     return status;
@@ -156,20 +162,23 @@ static tacit_status side_answer(double *answer, const side *s, const question *q
         return TACIT_OK;
     }
     const double least = s->tilt.deviation / 1000;
-    double epsilon = fmax(s->tilt.mean, s->tilt.deviation / 50), best = *answer;
+    double epsilon = fmax(s->tilt.mean, s->tilt.deviation / 50), step = INFINITY;
     pld_wish wish = {.slope = s->tilt.tilt};
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        double error;
+        finding f;
         wish.error = wished_error(q, epsilon, wish.slope, precision);
-        tacit_status status = answer_once(answer, &wish, &error, s, q, &wish, err);
+        tacit_status status = compute(&f, s, q, &wish, err);
         if (status)
             return status;
-        best = q->optimistic ? fmax(best, *answer) : fmin(best, *answer);
-        epsilon = fmax(q->by_delta ? best : q->given, least);
-        if (!isfinite(epsilon) || error <= 4 * wished_error(q, epsilon, wish.slope, precision))
+        *answer = q->optimistic ? fmax(*answer, f.answer) : fmin(*answer, f.answer);
+        epsilon = fmax(q->by_delta ? *answer : q->given, least);
+        wish.slope = f.slope;
+        const double bearable = f.length < LONG ? 2 : 12; /* times what was wished for */
+        if (!isfinite(epsilon) || !(f.step < step) ||
+            f.error <= bearable * wished_error(q, epsilon, f.slope, precision))
             break;
+        step = f.step;
     }
-    *answer = best;
     return TACIT_OK;
 }
 

@@ -158,6 +158,7 @@ typedef struct pld_curve {
     pld_grid grid;
     int64_t first;
     size_t length;
+    size_t start;    /* where the window begins in `mass`, which is circular */
     double *mass;    /* tilted */
     double log_mgf;  /* of the sum */
     double above;    /* bounds on tilted mass above the window ... */

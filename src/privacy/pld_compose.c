@@ -29,6 +29,7 @@ typedef struct composer {
     tacit_fft *plan;
     size_t length;
     double *mass, *re, *im, *total_re, *total_im;
+    bool started;
 } composer;
 
 static void composer_clear(composer *c)
@@ -42,7 +43,7 @@ static void composer_clear(composer *c)
     *c = (composer){0};
 }
 
-static tacit_status composer_open(composer *c, size_t length, tacit_error *err)
+static tacit_status composer_open(composer *c, size_t length, bool many, tacit_error *err)
 {
     const size_t bins = length / 2 + 1;
     *c = (composer){.length = length};
@@ -50,27 +51,25 @@ static tacit_status composer_open(composer *c, size_t length, tacit_error *err)
     if (status)
         return status;
     c->mass = malloc(length * sizeof(double));
-    c->re = malloc(bins * sizeof(double));
-    c->im = malloc(bins * sizeof(double));
     c->total_re = malloc(bins * sizeof(double));
     c->total_im = malloc(bins * sizeof(double));
-    if (!c->mass || !c->re || !c->im || !c->total_re || !c->total_im)
+    if (!c->mass || !c->total_re || !c->total_im)
         return tacit_out_of_memory(err);
-    for (size_t k = 0; k < bins; k++) {
-        c->total_re[k] = 1;
-        c->total_im[k] = 0;
-    }
-    return TACIT_OK;
+    if (!many)
+        return TACIT_OK;
+    c->re = malloc(bins * sizeof(double));
+    c->im = malloc(bins * sizeof(double));
+    return c->re && c->im ? TACIT_OK : tacit_out_of_memory(err);
 }
 
-/* total *= (re + i im)^count, bin by bin. */
-static void multiply_power(composer *c, uint64_t count)
+/* Each bin to the power of `count`. */
+static void raise_power(double *re, double *im, size_t bins, uint64_t count)
 {
     const double nothing = exp(2 * LOG_NOTHING / (double)count);
-    for (size_t k = 0; k <= c->length / 2; k++) {
-        double ar = c->re[k], ai = c->im[k], pr = c->total_re[k], pi = c->total_im[k];
-        if (ar * ar + ai * ai < nothing || (pr == 0 && pi == 0)) {
-            c->total_re[k] = c->total_im[k] = 0;
+    for (size_t k = 0; k < bins; k++) {
+        double ar = re[k], ai = im[k], pr = 1, pi = 0;
+        if (ar * ar + ai * ai < nothing) {
+            re[k] = im[k] = 0;
             continue;
         }
         for (uint64_t n = count;; n >>= 1) {
@@ -85,21 +84,35 @@ static void multiply_power(composer *c, uint64_t count)
             ai = 2 * ar * ai;
             ar = r;
         }
-        c->total_re[k] = pr;
-        c->total_im[k] = pi;
+        re[k] = pr;
+        im[k] = pi;
+    }
+}
+
+static void multiply(composer *c)
+{
+    for (size_t k = 0; k <= c->length / 2; k++) {
+        const double r = c->total_re[k] * c->re[k] - c->total_im[k] * c->im[k];
+        c->total_im[k] = c->total_re[k] * c->im[k] + c->total_im[k] * c->re[k];
+        c->total_re[k] = r;
     }
 }
 
 static void multiply_law(composer *c, const pld_law *law, uint64_t count)
 {
     const int64_t n = (int64_t)c->length;
+    const bool first = !c->started;
+    double *re = first ? c->total_re : c->re, *im = first ? c->total_im : c->im;
     memset(c->mass, 0, c->length * sizeof(double));
     for (size_t k = 0; k < law->size; k++) {
         const int64_t place = law->index[k] % n;
         c->mass[place < 0 ? place + n : place] += law->mass[k];
     }
-    tacit_fft_forward(c->plan, c->mass, c->re, c->im);
-    multiply_power(c, count);
+    tacit_fft_forward(c->plan, c->mass, re, im);
+    raise_power(re, im, c->length / 2 + 1, count);
+    if (!first)
+        multiply(c);
+    c->started = true;
 }
 
 /* What bounds the sum: Chernoff's exponents, and the ends of its support, in steps. */
@@ -139,19 +152,14 @@ static void bound_outside(pld_curve *curve, const outside *o, const pld_plan *pl
     curve->below = o->least >= first ? 0 : below < 0 ? exp(below) : 1;
 }
 
-/* Back from the spectrum, and into the order of the window. */
-static tacit_status unfold(pld_curve *curve, composer *c, tacit_error *err)
+/* Back from the spectrum; the curve takes the masses over. */
+static void unfold(pld_curve *curve, composer *c)
 {
-    const size_t n = c->length;
-    curve->mass = malloc(n * sizeof(double));
-    if (!curve->mass)
-        return tacit_out_of_memory(err);
+    const int64_t n = (int64_t)c->length, place = curve->first % n;
+    curve->start = (size_t)(place < 0 ? place + n : place);
     tacit_fft_inverse(c->plan, c->total_re, c->total_im, c->mass);
-    const int64_t place = curve->first % (int64_t)n;
-    const size_t from = (size_t)(place < 0 ? place + (int64_t)n : place);
-    memcpy(curve->mass, c->mass + from, (n - from) * sizeof(double));
-    memcpy(curve->mass + (n - from), c->mass, from * sizeof(double));
-    return TACIT_OK;
+    curve->mass = c->mass;
+    c->mass = NULL;
 }
 
 static void bound_rounding(pld_curve *curve, double releases)
@@ -204,15 +212,14 @@ tacit_status pld_curve_build(pld_curve *curve, const pld_pair *pair, const pld_s
     outside o = {0};
     double releases = 0;
     *curve = (pld_curve){.grid = plan->grid, .first = plan->first, .length = plan->length};
-    tacit_status status = composer_open(&c, plan->length, err);
+    tacit_status status = composer_open(&c, plan->length, count > 1, err);
     for (size_t k = 0; k < count && !status; k++) {
         const double offset = offset_of(&sketch[k], plan->grid.tilt);
         status = add_pair(curve, &c, &pair[k], &shape[k], offset, plan, &o, optimistic, err);
         releases += pair[k].times;
     }
-    if (!status)
-        status = unfold(curve, &c, err);
     if (!status) {
+        unfold(curve, &c);
         bound_outside(curve, &o, plan);
         bound_rounding(curve, releases);
     }

@@ -106,7 +106,7 @@ static double cross(const pld_curve *c, double log_share, double extra, double *
     for (size_t j = c->length; j-- > 0;) {
         x.at = (double)(c->first + (int64_t)j) * h;
         x.d = down * (x.d + gain * x.e);
-        x.e = c->mass[j] + far * x.e;
+        x.e = c->mass[(c->start + j) & (c->length - 1)] + far * x.e;
         if (steep || j % BLOCK == BLOCK - 1)
             wanted = exp(log_share + s * x.at - c->log_mgf);
         else
@@ -149,7 +149,7 @@ static sums sums_at(const pld_curve *c, double epsilon)
             break;
         x.at = next;
         x.d = down * (x.d + gain * x.e);
-        x.e = c->mass[j] + far * x.e;
+        x.e = c->mass[(c->start + j) & (c->length - 1)] + far * x.e;
     }
     return x;
 }

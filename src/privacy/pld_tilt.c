@@ -25,7 +25,7 @@
 #include <stdlib.h>
 
 #define ROOT_TWO_PI 2.506628274631000502415765284811
-#define LOG_OUTSIDE -30.0 /* log of the tilted mass outside the window: 1e-13 */
+#define LOG_OUTSIDE -13.0 /* log of what the window may cut off, relative to delta */
 #define MOST_TILT 1e6
 #define GOOD_LENGTH ((double)(1 << 18))
 #define EXACT_LENGTH ((double)(1 << 20))
@@ -77,11 +77,11 @@ tacit_status pld_sketch_build(pld_sketch *sketch, const pld_pair *pair, const pl
         return tacit_out_of_memory(err);
     for (int k = 0; k < pair->points; k++)
         add_node(sketch, log(pair->point[k].mass), pair->point[k].loss);
-    if (shape->exact && shape->spans > 0)
+    if (shape->spans > 0)
         add_node(sketch, log(shape->bottom.mass), shape->bottom.loss);
     for (int k = 0; k < shape->spans; k++)
         sketch_span(sketch, pair, shape->span[k]);
-    if (shape->exact && shape->spans > 0)
+    if (shape->spans > 0 && isfinite(shape->top.loss))
         add_node(sketch, log(shape->top.mass), shape->top.loss);
     return TACIT_OK;
 }
@@ -129,11 +129,18 @@ static pld_tilt tilt_at(const pld_sketch *sketch, size_t count, double tilt)
     return t;
 }
 
-double pld_tilt_log_delta(const pld_tilt *t)
+/* log of the expectation above: what is left of delta at the mean when the exponential is
+ * taken off. */
+static double log_bracket(const pld_tilt *t)
 {
     const double near = tacit_mills(t->tilt * t->deviation);
     const double far = tacit_mills((1 + t->tilt) * t->deviation);
-    return t->log_mgf - t->tilt * t->mean + log((near - far) / ROOT_TWO_PI);
+    return log((near - far) / ROOT_TWO_PI);
+}
+
+double pld_tilt_log_delta(const pld_tilt *t)
+{
+    return t->log_mgf - t->tilt * t->mean + log_bracket(t);
 }
 
 static double greatest_loss(const pld_sketch *sketch, size_t count)
@@ -203,10 +210,16 @@ static double log_rise(const pld_sketch *sketch, size_t count, double tilt, doub
     return total;
 }
 
-/* The nearest edge, on the side of `sign`, beyond which Chernoff leaves e^LOG_OUTSIDE. */
-static double edge(const pld_sketch *sketch, size_t count, const pld_tilt *t, double sign,
-                   double *order)
+/* One end of the window: where Chernoff, at `order`, leaves little enough beyond; or where the
+ * losses end, if that is nearer. */
+typedef struct edge {
+    double at, order;
+    bool support;
+} edge;
+
+static edge find_edge(const pld_sketch *sketch, size_t count, const pld_tilt *t, double sign)
 {
+    const double little = LOG_OUTSIDE + fmin(fmax(log_bracket(t), -15), 0);
     double bound = 0, best = INFINITY;
     for (size_t k = 0; k < count; k++) {
         double most = -INFINITY;
@@ -215,18 +228,19 @@ static double edge(const pld_sketch *sketch, size_t count, const pld_tilt *t, do
         bound += sketch[k].times * most;
     }
     const double range = fmax(bound - sign * t->mean, 1e-9 * fabs(bound));
-    const double largest = 100 / fmax(fmin(t->deviation, range), 1e-6 * range);
-    *order = largest;
-    for (double s = 1 / range; s < largest; s *= 1.4) {
-        const double reach = (log_rise(sketch, count, t->tilt, sign * s) - LOG_OUTSIDE) / s;
+    edge e = {.order = 100 / fmax(fmin(t->deviation, range), 1e-6 * range)};
+    for (double s = 1 / range, most = e.order; s < most; s *= 1.4) {
+        const double reach = (log_rise(sketch, count, t->tilt, sign * s) - little) / s;
         if (reach < best) {
             best = reach;
-            *order = s;
+            e.order = s;
         } else if (reach > 2 * fabs(best) + best) {
             break;
         }
     }
-    return sign * fmin(best, bound);
+    e.support = bound < best;
+    e.at = sign * fmin(best, bound);
+    return e;
 }
 
 /* ---- the grid ---- */
@@ -267,7 +281,8 @@ static size_t length_for(double points)
     return length;
 }
 
-/* Steps are this times a power of two, so that answers depend smoothly on what is asked. */
+/* Steps are this times a power of 2^(1/4): answers at the same step are as monotone as the truth,
+ * because the curve is only compared at grid points; so steps should not change all the time. */
 static double unit_of(const pld_pair *pair, size_t count)
 {
     const pld_pair *most = NULL;
@@ -281,17 +296,20 @@ static double unit_of(const pld_pair *pair, size_t count)
 static double choose_step(const pld_sketch *sketch, size_t count, double tilt, const pld_wish *wish,
                           double width, double unit)
 {
+    const double finer = exp2(-0.25), room = 1.05 * width;
     double h = unit * exp2(floor(log2(width / unit / 16)));
-    const double room = 1.05 * width;
     while (pld_predicted_error(sketch, count, tilt, wish->slope, h) > wish->error &&
            width / h < 2 * MOST_LENGTH)
-        h /= 2;
+        h *= finer;
     while (room / h > GOOD_LENGTH &&
            pld_predicted_error(sketch, count, tilt, wish->slope, 2 * h) <= 10 * wish->error)
         h *= 2;
     while (room / h + 16 > MOST_LENGTH)
         h *= 2;
-    return h;
+    const double length = (double)length_for(room / h + 16);
+    while (room / (h * finer) + 16 <= length) /* costs nothing */
+        h *= finer;
+    return unit == 1 || h > unit ? h : unit / ceil(unit / h);
 }
 
 /* A grid that has all losses on it, if there is one: fine enough for the tilt to change little
@@ -306,23 +324,33 @@ static bool exact_grid(pld_grid *grid, const pld_pair *pair, size_t count, doubl
     return true;
 }
 
+/* Rounding up to the grid may move the end of the support by a step for each release. */
+static double padding(const edge *e, const pld_sketch *sketch, size_t count, double step,
+                      double width)
+{
+    double releases = 0;
+    for (size_t k = 0; k < count; k++)
+        releases += sketch[k].times;
+    return e->support ? fmin(releases * step, width / 16) : 0;
+}
+
 bool pld_plan_make(pld_plan *plan, const pld_tilt *t, const pld_wish *wish, const pld_pair *pair,
                    const pld_sketch *sketch, size_t count)
 {
-    const double low = edge(sketch, count, t, -1, &plan->down);
-    const double high = edge(sketch, count, t, 1, &plan->up);
-    const double width = fmax(high - low, 1e-6 * fmax(fabs(high), fabs(low)));
-    if (!isfinite(low) || !isfinite(high) || !(width > 0) || fabs(t->mean) > 1e12)
+    const edge low = find_edge(sketch, count, t, -1), high = find_edge(sketch, count, t, 1);
+    const double width = fmax(high.at - low.at, 1e-6 * fmax(fabs(high.at), fabs(low.at)));
+    if (!isfinite(width) || !(width > 0) || fabs(t->mean) > 1e12)
         return false;
+    plan->up = high.order;
+    plan->down = low.order;
     plan->grid.tilt = t->tilt;
     plan->grid.exact = exact_grid(&plan->grid, pair, count, width);
-    double error = 0;
-    if (!plan->grid.exact) {
+    if (!plan->grid.exact)
         plan->grid.step = choose_step(sketch, count, t->tilt, wish, width, unit_of(pair, count));
-        error = pld_predicted_error(sketch, count, t->tilt, wish->slope, plan->grid.step);
-    }
-    const double h = plan->grid.step, centre = (low + high) / 2;
-    plan->length = length_for((1.02 * width + 2 * error) / h + 12);
-    plan->first = (int64_t)floor(centre / h) - (int64_t)(plan->length / 2);
-    return fabs(centre / h) < 1e15;
+    const double h = plan->grid.step;
+    const double from = low.at - padding(&low, sketch, count, h, width);
+    const double to = high.at + padding(&high, sketch, count, h, width);
+    plan->length = length_for(1.02 * (to - from) / h + 12);
+    plan->first = (int64_t)floor((from + to) / 2 / h) - (int64_t)(plan->length / 2);
+    return fabs(to / h) < 1e15 && fabs(from / h) < 1e15 && plan->length <= TACIT_FFT_MOST;
 }

@@ -124,13 +124,13 @@ static double enter_cell(walker *w, pld_span span, double z, bool anew)
     }
     w->panel.width = w->grid->exact ? 1 : 2 * w->panel.width;
     while (w->panel.width > 1) {
-        const double end = fmin(cell_end(w), span.to);
-        if ((double)w->panel.width * h <= WIDEST && light(w, z, end))
+        const double end = cell_end(w);
+        if ((double)w->panel.width * h <= WIDEST && light(w, z, fmin(end, span.to)))
             return end;
         w->panel.width /= 2;
     }
     w->panel.width = 1;
-    return fmin(cell_end(w), span.to);
+    return cell_end(w);
 }
 
 static void give_panel(walker *w, double z, double width)
@@ -154,7 +154,7 @@ static void walk_line(walker *w, pld_span span)
 {
     bool anew = true;
     for (double z = span.from; z < span.to; anew = false) {
-        const double stop = enter_cell(w, span, z, anew);
+        const double stop = fmin(enter_cell(w, span, z, anew), span.to);
         while (z < stop) {
             double next = z + pld_reach(w->pair, z, false);
             if (!(next < stop))
@@ -169,7 +169,7 @@ static void walk_integers(walker *w, pld_span span)
 {
     for (double z = span.from; z <= span.to;) {
         const double end = ceil(enter_cell(w, span, z, true));
-        const double stop = end < span.to ? fmax(end, z + 1) : span.to + 1;
+        const double stop = fmin(fmax(end, z + 1), span.to + 1);
         while (z < stop) {
             const double count = fmin(pld_reach(w->pair, z, false), stop - z);
             give_panel(w, z, count);

@@ -18,7 +18,8 @@
 #include <string.h>
 
 #define PRECISION 4e-7
-#define DOUBLINGS 64 /* the noise may be off the first guess by 2^244 */
+#define GROW 64   /* steps up from the first guess, most by 2^4: more is beyond all budgets */
+#define SHRINK 10 /* steps down, to 2^-28 of it: then sampling alone keeps the budget */
 #define MOST_STEPS 100
 
 typedef struct task {
@@ -91,6 +92,14 @@ static tacit_status check_kind(const tacit_loss *loss, tacit_error *err)
     }
 }
 
+static tacit_status no_need(double delta, tacit_error *err)
+{
+    return tacit_fail(err, TACIT_EINPUT,
+                      "\"delta\" %g is no less than the chance that a record is ever sampled: it "
+                      "holds without any noise, which is no protection; lower it",
+                      delta);
+}
+
 static tacit_status check(const tacit_loss *loss, double epsilon, double delta, tacit_error *err)
 {
     if (!(epsilon > 0 && isfinite(epsilon)))
@@ -120,7 +129,8 @@ static tacit_status check(const tacit_loss *loss, double epsilon, double delta, 
                           "the releases themselves may fail with probability %g, more than "
                           "\"delta\" %g; raise it",
                           loss->delta * (double)loss->count, delta);
-    return TACIT_OK;
+    const double ever = -expm1((double)loss->count * log1p(-loss->sampling));
+    return ever <= delta ? no_need(delta, err) : TACIT_OK;
 }
 
 /* What was spent before must leave something. */
@@ -149,10 +159,7 @@ static tacit_status hopeless(const task *t, bool grow, tacit_error *err)
 {
     const char *name = tacit_accountant_names[t->by];
     if (!grow)
-        return tacit_fail(err, TACIT_EINPUT,
-                          "epsilon %g at delta %g holds without any noise (by %s): a record is "
-                          "seldom enough sampled; lower delta",
-                          t->epsilon, t->delta, name);
+        return no_need(t->delta, err);
     if (t->count > 1)
         return tacit_fail(err, TACIT_EBUDGET,
                           "after what was spent before no noise keeps within epsilon %g at delta "
@@ -187,7 +194,7 @@ static tacit_status find_bracket(task *t, double start, bracket *b, tacit_error 
     if (isnan(at))
         return silent(t, err);
     const bool grow = at > 0;
-    for (int k = 0; k < DOUBLINGS; k++) {
+    for (int k = 0; k < (grow ? GROW : SHRINK); k++) {
         const double next = x + (grow ? 1 : -1) * (k < 4 ? 1 : 4) * log(2), before = at;
         status = excess(t, next, &at, err);
         if (status)
@@ -256,7 +263,7 @@ tacit_status tacit_account_calibrate(tacit_accountant by, const tacit_loss *loss
         memcpy(t.list, spent, spent_count * sizeof *t.list);
     t.list[spent_count] = *loss;
     t.list[spent_count].noise = t.list[spent_count].epsilon = 1;
-    bracket b;
+    bracket b = {0};
     status = check_spent(&t, err);
     if (!status)
         status = find_bracket(&t, t.inverse ? -log(epsilon) : log(loss->shift / epsilon), &b, err);

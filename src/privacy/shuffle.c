@@ -76,13 +76,13 @@ static double delta_given(double c, double local, double eps)
     if (!(gain > 0))
         return 0;
     const double r = cost / gain, guess = floor(r * (c + 1) / (1 + r)) + 1;
-    double best = 0;
-    for (double k = guess - 1; k <= guess + 1; k++) { /* rounding may miss the best by one */
-        if (k < 1 || k > c + 1)
-            continue;
-        const double tail = exp(tacit_log_binomial_tail(k, c, 0.5));
-        const double at = exp(tacit_log_binomial(k - 1, c, 0.5));
+    double k = fmin(fmax(guess - 1, 1), c + 1), best = 0;
+    double tail = exp(tacit_log_binomial_tail(k, c, 0.5));
+    double at = exp(tacit_log_binomial(k - 1, c, 0.5));
+    for (int tried = 0; tried < 3; tried++, k++) { /* rounding may miss the best by one */
         best = fmax(best, at * gain - tail * expm1(eps));
+        at *= (c - k + 1) / k;
+        tail = fmax(0, tail - at);
     }
     return best;
 }

@@ -398,6 +398,31 @@ static void test_heads_do_not_travel_in_time(void **state)
     free(bytes);
 }
 
+/* Twice the same beginning, then two different ends: the head of one does not fit the other,
+ * though both are good ledgers of equal length. */
+static void test_heads_do_not_change_histories(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    size_t len;
+    char *bytes = five_entries("one", &len);
+    const tacit_key key = test_key(1);
+    const tacit_cost dear = ledger_cost("gradient", 4.0), cheap = ledger_cost("gradient", 0.25);
+    uint64_t id;
+    write_all("two", bytes, len);
+    tacit_ledger_file *file = reopen_ledger("one");
+    check_ok(commit_text(file, &dear, 10, "x", &id, &err), &err);
+    check_ok(tacit_ledger_file_close(file, 11, &err), &err);
+    file = reopen_ledger("two");
+    check_ok(commit_text(file, &cheap, 10, "x", &id, &err), &err);
+    check_ok(tacit_ledger_file_close(file, 11, &err), &err);
+    edit_ledger("two", "ATTACH 'one' AS one;DELETE FROM head;"
+                       "INSERT INTO head SELECT * FROM one.head");
+    check_fails(tacit_ledger_file_open(&file, "two", &key, NULL, &err), TACIT_EVERIFY, &err,
+                "entry 6");
+    free(bytes);
+}
+
 static void test_other_keys_and_other_agents(void **state)
 {
     (void)state;
@@ -482,6 +507,40 @@ static void test_cut_and_garbled_files(void **state)
     check_same_bytes("garbled", text, sizeof text);
     free(copy);
     free(bytes);
+}
+
+/* A crash leaves entries in the log only. Who then cannot verify leaves file and log alone. */
+static void test_evidence_is_left_alone(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    const tacit_key key = test_key(1), other = test_key(2);
+    const tacit_cost cost = ledger_cost("gradient", 0.25);
+    check_ok(tacit_ledger_file_close(fresh_ledger("evidence", INFINITY), 0, &err), &err);
+    const pid_t child = fork();
+    if (child == 0) {
+        tacit_ledger_file *mine;
+        uint64_t id;
+        _exit(tacit_ledger_file_open(&mine, "evidence", &key, NULL, NULL) ||
+              commit_text(mine, &cost, 0, "x", &id, NULL));
+    }
+    int how;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_int_equal(how, 0);
+    size_t len, log;
+    char *bytes = read_all("evidence", &len), *wal = read_all("evidence-wal", &log);
+    assert_true(log > 0);
+    tacit_ledger_file *file;
+    check_fails(tacit_ledger_file_open(&file, "evidence", &other, NULL, &err), TACIT_EVERIFY, &err,
+                "another key");
+    check_same_bytes("evidence", bytes, len);
+    check_same_bytes("evidence-wal", wal, log);
+    free(bytes);
+    free(wal);
+    file = reopen_ledger("evidence");
+    assert_int_equal(tacit_ledger_releases(tacit_ledger_file_ledger(file)), 1);
+    check_ok(tacit_ledger_file_close(file, 1, &err), &err);
+    assert_int_not_equal(access("evidence-wal", F_OK), 0); /* now it is in the file */
 }
 
 /* ---- keys ---- */
@@ -665,8 +724,10 @@ int main(void)
         cmocka_unit_test(test_nonsense_is_refused),
         cmocka_unit_test(test_every_edit_is_noticed),
         cmocka_unit_test(test_heads_do_not_travel_in_time),
+        cmocka_unit_test(test_heads_do_not_change_histories),
         cmocka_unit_test(test_other_keys_and_other_agents),
         cmocka_unit_test(test_cut_and_garbled_files),
+        cmocka_unit_test(test_evidence_is_left_alone),
         cmocka_unit_test(test_key_files),
         cmocka_unit_test(test_a_ledger_and_its_key_belong_together),
         cmocka_unit_test(test_others_are_locked_out),

@@ -325,6 +325,8 @@ static void test_half_a_seal_is_none(void **state)
     }
     out[n] = '\0';
     check_fails(try_bytes(out, n, &err), TACIT_EVERIFY, &err, "line 1");
+    static const char spaced[] = "{ \"schema\": \"tacit.ledger/1\" }\n{\"mechanism\":\"none\"}\n";
+    check_fails(try_bytes(spaced, sizeof spaced - 1, &err), TACIT_EVERIFY, &err, "line 1");
     /* All marks struck out: a list by hand. */
     char *first = strchr(out, '\n') + 1, *last = strstr(first, "{\"seal\"");
     tacit_ledger_lines lines;

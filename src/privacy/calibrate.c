@@ -18,8 +18,9 @@
 #include <string.h>
 
 #define PRECISION 4e-7
-#define GROW 64   /* steps up from the first guess, most by 2^4: more is beyond all budgets */
-#define SHRINK 10 /* steps down, to 2^-28 of it: then sampling alone keeps the budget */
+#define GROW 170.0  /* as far up from the first guess as x is followed: a factor of 1e73 */
+#define SHRINK 20.0 /* and down, 2e-9: below that sampling alone keeps the budget */
+#define STRIDE 2.8  /* the longest step there */
 #define MOST_STEPS 100
 
 typedef struct task {
@@ -185,31 +186,42 @@ typedef struct bracket {
     double at_over, at_within;
 } bracket;
 
-static tacit_status find_bracket(task *t, double start, bracket *b, tacit_error *err)
+/* From x on, in steps that double, to the other side of the budget. */
+static tacit_status find_bracket(task *t, double x, double step, bracket *b, tacit_error *err)
 {
-    double x = start, at;
+    double at, end;
     tacit_status status = excess(t, x, &at, err);
     if (status)
         return status;
     if (isnan(at))
         return silent(t, err);
     const bool grow = at > 0;
-    for (int k = 0; k < (grow ? GROW : SHRINK); k++) {
-        const double next = x + (grow ? 1 : -1) * (k < 4 ? 1 : 4) * log(2), before = at;
+    for (end = grow ? x + GROW : x - SHRINK; grow ? x < end : x > end;) {
+        const double next = grow ? x + step : x - step, before = at;
         status = excess(t, next, &at, err);
         if (status)
             return status;
-        if (grow && at <= 0) {
-            *b = (bracket){x, next, before, at};
-            return TACIT_OK;
-        }
-        if (!grow && !(at <= 0)) {
-            *b = (bracket){next, x, at, before};
+        if (grow != (at > 0)) {
+            *b = grow ? (bracket){x, next, before, at} : (bracket){next, x, at, before};
             return TACIT_OK;
         }
         x = next;
+        step = fmin(2 * step, STRIDE);
     }
     return hopeless(t, grow, err);
+}
+
+/* Where to look first: pld is slow and never far below rdp, which is quick. */
+static void first_guess(task *t, const tacit_loss *loss, double *x, double *step)
+{
+    double noise;
+    *x = t->inverse ? -log(t->epsilon) : log(loss->shift / t->epsilon);
+    *step = log(2);
+    if (t->by != TACIT_BY_PLD || tacit_account_calibrate(TACIT_BY_RDP, loss, t->list, t->count - 1,
+                                                         t->epsilon, t->delta, &noise, NULL))
+        return;
+    *x = t->inverse ? -log(noise) : log(noise);
+    *step = 0.05;
 }
 
 /* Where the line through both ends crosses 0, aimed a little past it so as to close in from both
@@ -265,8 +277,11 @@ tacit_status tacit_account_calibrate(tacit_accountant by, const tacit_loss *loss
     t.list[spent_count].noise = t.list[spent_count].epsilon = 1;
     bracket b = {0};
     status = check_spent(&t, err);
-    if (!status)
-        status = find_bracket(&t, t.inverse ? -log(epsilon) : log(loss->shift / epsilon), &b, err);
+    if (!status) {
+        double x, step;
+        first_guess(&t, loss, &x, &step);
+        status = find_bracket(&t, x, step, &b, err);
+    }
     if (!status)
         status = close_in(&t, &b, err);
     if (!status)

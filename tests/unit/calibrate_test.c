@@ -121,6 +121,28 @@ static void every_accountant_keeps_both_promises(void **state)
     assert_int_equal(done, 78);
 }
 
+static void the_distribution_of_losses_keeps_them_too(void **state)
+{
+    (void)state;
+    static const tacit_loss losses[] = {
+        {.kind = TACIT_LOSS_GAUSSIAN, .sampling = 1, .shift = 3, .count = 5},
+        {.kind = TACIT_LOSS_GAUSSIAN,
+         .adjacency = TACIT_ADD_REMOVE,
+         .sampling = 0.2,
+         .shift = 1,
+         .count = 100},
+        {.kind = TACIT_LOSS_DISCRETE_LAPLACE, .sampling = 1, .shift = 2, .count = 5},
+        {.kind = TACIT_LOSS_RESPONSE, .sampling = 1, .categories = 6, .count = 30},
+    };
+    for (size_t k = 0; k < sizeof losses / sizeof *losses; k++)
+        for (double epsilon = 0.5; epsilon < 5; epsilon *= 4) {
+            round_trip(TACIT_BY_PLD, losses[k], NULL, epsilon, 1e-6);
+            const double pld = found(TACIT_BY_PLD, &losses[k], NULL, 0, epsilon, 1e-6);
+            const double rdp = found(TACIT_BY_RDP, &losses[k], NULL, 0, epsilon, 1e-6);
+            assert_true(inverse(losses[k].kind) ? pld >= rdp : pld <= rdp);
+        }
+}
+
 /* The sum has an answer one can write down. */
 static void sums_are_divided(void **state)
 {
@@ -224,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_sigmas_are_met),
         cmocka_unit_test(every_accountant_keeps_both_promises),
+        cmocka_unit_test(the_distribution_of_losses_keeps_them_too),
         cmocka_unit_test(sums_are_divided),
         cmocka_unit_test(shift_scales_the_noise),
         cmocka_unit_test(what_cannot_be_is_refused),

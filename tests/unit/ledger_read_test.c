@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "experiment/ledger_groups.h"
 #include "experiment/ledger_read.h"
 #include "ledger_tools.h"
 #include "privacy/seal.h"
@@ -253,6 +254,40 @@ static void test_runs_are_sealed(void **state)
     }
 }
 
+/* A thousand ledgers thrice, with their entries in three orders and divisions: a thousand
+ * groups of three. */
+static void test_groups_are_of_equals(void **state)
+{
+    (void)state;
+    const tacit_cost a = {.what = "a"}, b = {.what = "b"};
+    tacit_groups g = {0};
+    for (uint32_t agent = 0; agent < 3000; agent++) {
+        const uint64_t n = agent / 3 + 1, one = agent % 3;
+        tacit_ledger_entry entries[] = {{one ? &b : &a, agent, agent, one ? 7 : n},
+                                        {one ? &a : &b, agent, agent, one ? n : 7},
+                                        {&a, agent, agent, 0},
+                                        {&b, agent, agent + 0.5, one}};
+        entries[one ? 0 : 1].releases -= one; /* one of b comes later */
+        const tacit_ledger ledger = {.entries = entries, .count = 4, .capacity = 4};
+        assert_true(tacit_groups_add(&g, agent, &ledger));
+        const tacit_ledger silent = {.count = 0};
+        assert_true(tacit_groups_add(&g, agent, &silent));
+    }
+    assert_int_equal(g.count, 1000);
+    assert_int_equal(g.kinds.count, 2);
+    for (size_t k = 0; k < g.count; k++) {
+        const tacit_group_part *part = &g.part[g.all[k].at];
+        assert_int_equal(g.all[k].agent, 3 * k);
+        assert_int_equal(g.all[k].agents, 3);
+        assert_int_equal(g.all[k].count, 2);
+        assert_ptr_equal(g.kinds.all[part[0].kind].cost, &a);
+        assert_int_equal(part[0].releases, k + 1);
+        assert_int_equal(part[1].releases, 7);
+        assert_true(part[0].first == 3 * (double)k && part[1].last == 3 * (double)k + 2.5);
+    }
+    tacit_groups_clear(&g);
+}
+
 static tacit_status try_bytes(const char *text, size_t len, tacit_error *err)
 {
     tacit_ledger_lines lines;
@@ -381,6 +416,7 @@ int main(void)
         cmocka_unit_test(test_agents_become_accounts),
         cmocka_unit_test(test_nonsense_names_its_line),
         cmocka_unit_test(test_runs_are_sealed),
+        cmocka_unit_test(test_groups_are_of_equals),
         cmocka_unit_test(test_every_cut_and_edit_is_noticed),
         cmocka_unit_test(test_half_a_seal_is_none),
         cmocka_unit_test(test_a_key_seals_for_real),

@@ -190,6 +190,31 @@ static tacit_status calibrate(const cli_account_request *request, tacit_accounta
     return status;
 }
 
+static double *noise_field(cli_account_request *request)
+{
+    return CLI_GIVEN(request, MULTIPLIER) ? &request->multiplier
+           : CLI_GIVEN(request, SIGMA)    ? &request->sigma
+           : CLI_GIVEN(request, SCALE)    ? &request->scale
+           : CLI_GIVEN(request, RHO)      ? &request->rho
+                                          : &request->epsilon;
+}
+
+/* Accountants that integrate are monotone only up to their rounding: ask once more about the very
+ * number that will be printed, and step back until it keeps the budget. */
+static tacit_status settle(cli_account_request *request, tacit_accountant by, tacit_error *err)
+{
+    double *field = noise_field(request), epsilon;
+    const bool more = has_noise(request->form->kind);
+    for (double back = 1e-8; back < 1e-3; back *= 2) {
+        const double value = *field;
+        tacit_status status = try_value(request, field, value, by, &epsilon, err);
+        if (status || epsilon <= request->target)
+            return status;
+        *field = round_digits(more ? value * (1 + back) : value * (1 - back), more);
+    }
+    return unreachable(request, by, err);
+}
+
 tacit_status cli_account_solve(cli_account_request *request, tacit_accountant *by, tacit_error *err)
 {
     const cli_account_form *form = request->form;
@@ -214,7 +239,7 @@ tacit_status cli_account_solve(cli_account_request *request, tacit_accountant *b
     if (!(found > 0) || !isfinite(found))
         return unreachable(request, *by, err);
     keep_noise(request, round_digits(found, has_noise(form->kind)));
-    return TACIT_OK;
+    return settle(request, *by, err);
 }
 
 /* ---- what accountants are ---- */

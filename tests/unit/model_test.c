@@ -73,7 +73,7 @@ static tacit_public *vector(lonely *l)
 
 static tacit_permit permit_of(const char *what)
 {
-    return (tacit_permit){{.what = what}, TACIT_PERMIT_RESERVED};
+    return (tacit_permit){.cost = {.what = what}, .state = TACIT_PERMIT_RESERVED};
 }
 
 /* Gradient of the unregularised mean loss, released bare. */

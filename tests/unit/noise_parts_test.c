@@ -177,7 +177,8 @@ static void check_tie(tacit_ratio x, uint64_t scale, uint32_t blocks, int bit, b
     tacit_big f = {.n = LIMBS};
     number_exact(&ctx, &f);
     tacit_big_mul(&f, scale);
-    tacit_big_mul(&f, UINT64_C(1) << blocks);
+    for (uint32_t k = 0; k < blocks; k++)
+        tacit_big_mul(&f, 2);
     uint64_t word[LIMBS], flip = UINT64_C(1) << (63 - bit % 64);
     for (int k = 0; k < LIMBS; k++)
         word[k] = f.limb[LIMBS - 1 - k];
@@ -205,13 +206,19 @@ static void test_ties_are_decided_by_the_true_digits(void **state)
     (void)state;
     static const tacit_ratio xs[] = {{1, 1}, {7, 3}, {1, 7}, {1005, 10}, {1, 1000003}, {62, 1}};
     for (size_t k = 0; k < sizeof xs / sizeof *xs; k++)
-        for (int bit = 0; bit < 1850; bit += bit < 150 ? 3 : 83) {
+        for (int bit = 0; bit < 1850; bit += bit < 140 ? 5 : 169) {
             check_tie(xs[k], 1, 0, bit, bit % 2 > 0);
             check_tie(xs[k], 1234567, 0, bit, true);
             check_tie(xs[k], (UINT64_C(1) << 62) + 12345678, 0, bit, bit % 2 == 0);
-            if (xs[k].num / xs[k].den >= 62)
-                check_tie(xs[k], UINT64_C(1) << 40, 43, bit, true);
         }
+    /* far out in the tail, where a height counts 2^-blocks: scale f 2^blocks has 0 to 60 bits */
+    for (int bit = 0; bit < 1500; bit += bit < 140 ? 9 : 331) {
+        check_tie((tacit_ratio){62, 1}, UINT64_C(1) << 40, 43, bit, true);
+        check_tie((tacit_ratio){62, 1}, UINT64_C(1) << 20, 100, bit, true);
+        check_tie((tacit_ratio){90, 1}, UINT64_C(1) << 40, 100, bit, true);
+        check_tie((tacit_ratio){90, 1}, UINT64_C(1) << 40, 129, bit, bit % 2 > 0);
+        check_tie((tacit_ratio){120, 1}, 77777777777, 192, bit, true);
+    }
 }
 
 /* ---- boxes ---- */
@@ -263,6 +270,23 @@ static void check_guide(const tacit_layers *layers)
     }
 }
 
+/* The first and the last number of each slot, through the sampler itself. */
+static void check_slot_ends(const tacit_layers *layers)
+{
+    for (uint32_t k = 0; k < layers->slots; k++) {
+        uint64_t start = layers->slot[k].start, sure = layers->slot[k].sure;
+        int64_t left = (int64_t)layers->slot[k].left, end = left + (int64_t)layers->slot[k].mask;
+        if (sure == 0)
+            continue;
+        uint64_t word[4] = {start << 1, start << 1 | 1, (start + sure - 1) << 1, 0};
+        tacit_words words = {.at = word, .end = word + 4};
+        assert_true(tacit_layers_one(layers, &words) == left);
+        assert_true(tacit_layers_one(layers, &words) == -left);
+        assert_true(tacit_layers_one(layers, &words) == end);
+        assert_true(words.at == word + 3);
+    }
+}
+
 static void check_tail(const tacit_layers *layers)
 {
     uint64_t left = layers->tail_left, width = UINT64_C(1) << layers->tail_log2;
@@ -302,6 +326,7 @@ static void check_layers(const tacit_layers *layers)
     assert_true(layers->slot[last].sure == layers->scale / 2); /* half of f(0) for each sign */
     check_tail(layers);
     check_guide(layers);
+    check_slot_ends(layers);
 }
 
 static void build_and_check(tacit_layers *layers, double half, bool thrifty)
@@ -345,17 +370,10 @@ static void test_boxes_cover_poisson(void **state)
 {
     (void)state;
     static tacit_layers layers;
-    static const tacit_ratio twice_means[] = {{1, UINT64_MAX},
-                                              {1, 1000},
-                                              {1, 2},
-                                              {2, 1},
-                                              {3, 1},
-                                              {20, 1},
-                                              {200, 3},
-                                              {8191, 1},
-                                              {8192, 1},
-                                              {60000, 7},
-                                              {300001, 1}, {UINT64_MAX, UINT64_C(1) << 50}};
+    static const tacit_ratio twice_means[] = {
+        {1, UINT64_MAX}, {1, 1000},  {1, 2},      {2, 1},
+        {3, 1},          {20, 1},    {200, 3},    {8191, 1},
+        {8192, 1},       {60000, 7}, {300001, 1}, {UINT64_MAX, UINT64_C(1) << 50}};
     for (size_t k = 0; k < sizeof twice_means / sizeof *twice_means; k++) {
         tacit_ratio v = twice_means[k];
         assert_true(tacit_law_poisson(&layers.law, v));

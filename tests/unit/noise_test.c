@@ -6,6 +6,7 @@
  * are tested by tests/stat/noise_law_test.c, their parts by noise_parts_test.c.
  */
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,29 @@ static void test_extremes_are_drawn(void **state)
         }
 }
 
+/* Any two 64-bit numbers give noise or a clear refusal, never our own fault. */
+static void test_any_ratio(void **state)
+{
+    (void)state;
+    dice d = {31};
+    tacit_stream s = test_stream(5);
+    int made = 0;
+    for (int k = 0; k < 3000; k++) {
+        tacit_ratio ratio = {tacit_stream_u64(&s) >> dice_below(&d, 65) % 64,
+                             tacit_stream_u64(&s) >> dice_below(&d, 65) % 64};
+        tacit_noise *noise = NULL;
+        tacit_status status = makers[k % 3](&noise, ratio, NULL);
+        assert_true(status == TACIT_OK || status == TACIT_EINPUT);
+        assert_true((status == TACIT_OK) == (noise != NULL));
+        int64_t z[20];
+        if (noise)
+            tacit_noise_draw(noise, &s, 20, z);
+        made += noise != NULL;
+        tacit_noise_free(noise);
+    }
+    assert_in_range(made, 2000, 2990);
+}
+
 /* ---- the same seed, the same integers ---- */
 
 static void test_pieces_make_the_whole(void **state)
@@ -124,6 +148,36 @@ static void test_pieces_make_the_whole(void **state)
             assert_true(tacit_stream_u64(&s) == tacit_stream_u64(&t)); /* as many words */
             tacit_noise_free(noise);
         }
+}
+
+typedef struct part {
+    const tacit_noise *noise;
+    int64_t z[5000];
+} part;
+
+static void *draw_part(void *arg)
+{
+    part *p = arg;
+    tacit_stream s = test_stream(9);
+    tacit_noise_draw(p->noise, &s, 5000, p->z);
+    return NULL;
+}
+
+/* One law, two threads, the same stream each: the same integers. */
+static void test_threads_share_a_law(void **state)
+{
+    (void)state;
+    static part parts[2];
+    for (int law = 0; law < 3; law++) {
+        tacit_noise *noise = make(law, (tacit_ratio){12345678, 1000});
+        pthread_t thread;
+        parts[0].noise = parts[1].noise = noise;
+        assert_int_equal(pthread_create(&thread, NULL, draw_part, &parts[1]), 0);
+        draw_part(&parts[0]);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_memory_equal(parts[0].z, parts[1].z, sizeof parts[0].z);
+        tacit_noise_free(noise);
+    }
 }
 
 static uint64_t fold(uint64_t hash, int64_t z)
@@ -389,7 +443,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_parameters),
         cmocka_unit_test(test_extremes_are_drawn),
+        cmocka_unit_test(test_any_ratio),
         cmocka_unit_test(test_pieces_make_the_whole),
+        cmocka_unit_test(test_threads_share_a_law),
         cmocka_unit_test(test_integers_are_pinned),
         cmocka_unit_test(test_certain_trials),
         cmocka_unit_test(test_ratio_below),

@@ -264,11 +264,12 @@ tacit_status tacit_line_header(tacit_ledger_lines *out, const tacit_line_place *
                                const tacit_json_tree *tree)
 {
     members m = {.place = place, .tree = tree};
-    tacit_cost cost = {0};
+    tacit_cost any;
     out->has_header = true;
     out->agents = count_of(&m, "agents", 0, UINT64_MAX - 1, 1);
     take_adversary(&m, out);
-    take_kind(&m, out, &cost);
+    if (member(&m, "unit") && member(&m, "adjacency")) /* a peer's entries may say it alone */
+        take_kind(&m, out, &any);
     out->epsilon = real_of(&m, "epsilon_budget", true, INFINITY);
     out->delta = real_of(&m, "delta", true, NAN);
     return m.status;

@@ -12,6 +12,7 @@
 
 #include "experiment/ledger_groups.h"
 #include "experiment/ledger_read.h"
+#include "experiment/ledger_write.h"
 #include "ledger_tools.h"
 #include "privacy/seal.h"
 #include "testing.h"
@@ -409,6 +410,44 @@ static void test_a_key_seals_for_real(void **state)
                      "\"91b354919edf8526e8399912049c0ed24b9723638050540b499e3918d669666e\"}"));
 }
 
+/* A peer's ledger as lines: the same releases, sealed with the same key. */
+static void test_a_peers_ledger_as_lines(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    const tacit_key key = test_key(1);
+    const tacit_cost a = ledger_cost("gradient", 0.25), b = {.mechanism = TACIT_MECHANISM_RESPONSE,
+                                                             .adjacency = TACIT_REPLACE,
+                                                             .categories = 4,
+                                                             .noise = 0.5,
+                                                             .what = "answer"};
+    tacit_ledger_file *file = fresh_ledger("peer", 3.0);
+    uint64_t id;
+    for (int k = 0; k < 4; k++)
+        check_ok(commit_text(file, k == 2 ? &b : &a, k, "x", &id, &err), &err);
+    tacit_writer out = {0};
+    check_ok(tacit_ledger_export(file, &key, &out, &err), &err);
+    check_ok(tacit_ledger_file_close(file, 5, &err), &err);
+    tacit_ledger_lines lines;
+    check_ok(tacit_ledger_read_text(&lines, "x", out.text, out.len, &key, &err), &err);
+    assert_int_equal(lines.seal, TACIT_SEAL_KEY);
+    assert_true(lines.epsilon == 3.0 && lines.delta == 0);
+    assert_int_equal(lines.count, 4);
+    assert_int_equal(lines.accounts, 1);
+    assert_int_equal(lines.account[0].agent, 7);
+    assert_int_equal(lines.account[0].count, 2);
+    tacit_loss loss[2];
+    double epsilon;
+    tacit_ledger_account_losses(&lines, &lines.account[0], loss);
+    check_ok(tacit_account_epsilon(TACIT_BY_SUM, loss, 2, 0, &epsilon, &err), &err);
+    assert_float_equal(epsilon, 3 * 0.25 + 0.5, 1e-12);
+    tacit_ledger_lines_clear(&lines);
+    out.text[out.len / 2] ^= 1;
+    check_fails(tacit_ledger_read_text(&lines, "x", out.text, out.len, &key, &err), TACIT_EVERIFY,
+                &err, "edited");
+    tacit_writer_clear(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -420,6 +459,7 @@ int main(void)
         cmocka_unit_test(test_every_cut_and_edit_is_noticed),
         cmocka_unit_test(test_half_a_seal_is_none),
         cmocka_unit_test(test_a_key_seals_for_real),
+        cmocka_unit_test(test_a_peers_ledger_as_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,7 +179,7 @@ static double above_guessing(double accuracy)
 static void show_table(const row *rows)
 {
     const char *sign = cli_has_unicode() ? "±" : "+-";
-    printf("%s%-10s %-15s  %-18s %12s %10s  %s%s\n", cli_bold(), "protocol", "test accuracy",
+    printf("%s%-10s %-15s  %-18s %11s %10s  %s%s\n", cli_bold(), "protocol", "test accuracy",
            "0.5            1.0", "messages", "sent", "epsilon", cli_plain());
     for (size_t i = 0; i < CONTESTANTS; i++) {
         const cli_outcome *o = &rows[i].outcome;
@@ -190,7 +190,7 @@ static void show_table(const row *rows)
         printf("%-10s %.3f %s %.3f%*s  ", contestants[i].label, o->end.test, sign,
                o->end.test_deviation, cli_has_unicode() ? 2 : 1, "");
         cli_bar(above_guessing(o->end.test), 18, false);
-        printf(" %12s %10s  %s\n", messages, bytes, epsilon);
+        printf(" %11s %10s  %s\n", messages, bytes, epsilon);
     }
 }
 

@@ -153,5 +153,5 @@ double tacit_renyi_binomial(double q, double shift, double alpha)
             sum += exp(value - most);
         }
     }
-    return tacit_renyi_of(most + log(sum), alpha);
+    return sum > 0 ? tacit_renyi_of(most + log(sum), alpha) : 0;
 }

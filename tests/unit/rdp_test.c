@@ -257,7 +257,7 @@ static void responses_by_their_tables(void **state)
             }
             for (int c = 0; c < 2; c++)
                 p[c] = 0.9L * q[c] + 0.1L * p[c];
-            loss.sampling = 0.1L, loss.adjacency = TACIT_ADD_REMOVE;
+            loss.sampling = 0.1, loss.adjacency = TACIT_ADD_REMOVE;
             const double forward = listed(2, p, q, orders[k]), back = listed(2, q, p, orders[k]);
             close_to(tacit_loss_renyi(&loss, orders[k]), forward, 1e-10, "sampled", orders[k]);
             assert_true(forward >= back);

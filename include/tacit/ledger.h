@@ -60,7 +60,8 @@ tacit_status tacit_ledger_file_open(tacit_ledger_file **out, const char *path, c
  * of the two alone is TACIT_EVERIFY: a ledger that is gone must not come back empty. */
 tacit_status tacit_ledger_file_at(tacit_ledger_file **out, const char *path,
                                   const tacit_ledger_holder *holder, tacit_error *err);
-/* Only to look: as open, but nothing is written, not even what a crash left to tidy up. */
+/* Only to look: as open, but nothing can be added. (What a crash left in the log may be moved to
+ * where it belongs.) */
 tacit_status tacit_ledger_file_look(tacit_ledger_file **out, const char *path, const tacit_key *key,
                                     tacit_error *err);
 /* Charges permits under which something was computed and nothing committed, then closes. The

@@ -9,39 +9,36 @@
 #include "tacit/account.h"
 #include "tacit/config.h"
 
-#include <float.h>
-
 /*
  * The numbers one can give, once: flag, type, field of the request, range, how its value is
  * called, help. They are read as text first, because "not given" is an answer of its own.
  */
 #define CLI_ACCOUNT_NUMBERS(X)                                                                    \
-    X(MULTIPLIER, "noise-multiplier", REAL, multiplier, 0, DBL_MAX, "X",                          \
+    X(MULTIPLIER, "noise-multiplier", REAL, multiplier, 0, 1e30, "X",                             \
       "gaussian: sigma divided by the norm that one record is clipped to")                        \
-    X(SIGMA, "sigma", REAL, sigma, 0, DBL_MAX, "X",                                               \
+    X(SIGMA, "sigma", REAL, sigma, 0, 1e30, "X",                                                  \
       "gaussian, discrete-gaussian: standard deviation of the noise")                             \
-    X(SCALE, "scale", REAL, scale, 0, DBL_MAX, "X",                                               \
-      "laplace, discrete-laplace: scale of the noise")                                            \
-    X(SENSITIVITY, "sensitivity", REAL, sensitivity, 0, DBL_MAX, "X",                             \
+    X(SCALE, "scale", REAL, scale, 0, 1e30, "X", "laplace, discrete-laplace: scale of the noise") \
+    X(SENSITIVITY, "sensitivity", REAL, sensitivity, 0, 1e30, "X",                                \
       "how far apart neighbouring data can be: with replace, twice what one record adds at most") \
     X(CATEGORIES, "categories", INT, categories, 2, 1e9, "K",                                     \
       "randomized-response: how many answers there are")                                          \
     X(TRUTH, "truth", REAL, truth, 0, 1, "P",                                                     \
       "randomized-response: probability of the true answer, in place of --epsilon")               \
-    X(EPSILON, "epsilon", REAL, epsilon, 0, DBL_MAX, "E",                                         \
+    X(EPSILON, "epsilon", REAL, epsilon, 0, 1e30, "E",                                            \
       "randomized-response, pure, approximate: of one release; shuffle: of one report")           \
     X(RELEASE_DELTA, "release-delta", REAL, release_delta, 0, 1, "D",                             \
       "approximate: delta of one release")                                                        \
-    X(RHO, "rho", REAL, rho, 0, DBL_MAX, "X", "zcdp: of one release")                             \
+    X(RHO, "rho", REAL, rho, 0, 1e30, "X", "zcdp: of one release")                                \
     X(AGENTS, "agents", INT, agents, 1, 1e15, "N", "shuffle: how many reports are shuffled")      \
-    X(STEPS, "steps", INT, steps, 1, 1e12, "N", "how many releases (default 1)")                  \
+    X(STEPS, "steps", INT, steps, 1, 1e9, "N", "how many releases (default 1)")                   \
     X(SAMPLING, "sampling", REAL, sampling, 0, 1, "Q",                                            \
       "each record takes part in a release with this probability (default 1)")                    \
     X(GROUP, "group", INT, group, 1, 1e6, "K",                                                    \
       "protect K records of one user together (default 1)")                                       \
     X(DELTA, "delta", REAL, delta, 0, 1, "D",                                                     \
       "probability with which the guarantee may fail (default 1e-5)")                             \
-    X(TARGET, "target-epsilon", REAL, target, 0, DBL_MAX, "E",                                    \
+    X(TARGET, "target-epsilon", REAL, target, 0, 1e30, "E",                                       \
       "find the noise that keeps within this epsilon at --delta")
 
 typedef enum cli_account_flag {

@@ -90,6 +90,8 @@ static const tacit_option readings[] = {
 };
 enum { READINGS = sizeof readings / sizeof *readings };
 
+/* Squares of ratios of what is between LEAST and its inverse are numbers still. */
+#define LEAST 1e-30
 /* Zero noise is no mechanism, and a share of zero no sample. Zero is fine for what is left out. */
 #define BIT(NAME) (1u << CLI_ACCOUNT_##NAME)
 static const unsigned above_zero = BIT(MULTIPLIER) | BIT(SIGMA) | BIT(SCALE) | BIT(SENSITIVITY) |
@@ -181,9 +183,9 @@ static tacit_status read_numbers(cli_account_request *request, const cli_account
         double value = 1;
         if (above_zero >> k & 1) /* all of them real */
             memcpy(&value, (const char *)request + readings[k].offset, sizeof value);
-        if (!(value > 0))
-            return tacit_fail(err, TACIT_EUSAGE, "\"%s\" is \"%.60s\"; expected a number above 0",
-                              readings[k].key, flags->text[k]);
+        if (!(value >= LEAST))
+            return tacit_fail(err, TACIT_EUSAGE, "\"%s\" is \"%.60s\"; expected a number above 0%s",
+                              readings[k].key, flags->text[k], value > 0 ? ", at least 1e-30" : "");
     }
     if (request->delta == 1)
         return tacit_fail(err, TACIT_EUSAGE,

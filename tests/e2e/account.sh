@@ -188,6 +188,8 @@ for bad in -1 nan inf 1x ''; do
     expect 2 "\"--steps\" is" account pure --epsilon 1 "--steps=$bad"
 done
 expect 2 '"--sigma" is "0"; expected a number above 0' account gaussian --sigma 0 --sensitivity 1
+expect 2 'expected a number above 0, at least 1e-30' account gaussian --sigma 1e-31 --sensitivity 1
+expect 2 '"--sigma" is "1e31"; expected a number from 0 to 1e30' account gaussian --sigma 1e31 --sensitivity 1
 expect 2 '"--sampling" is "1.01"; expected a number from 0 to 1' account gaussian --noise-multiplier 1 --sampling 1.01
 expect 2 '"--sampling" is "0"; expected a number above 0' account gaussian --noise-multiplier 1 --sampling 0
 expect 2 '"--steps" is "0"; expected an integer from 1' account pure --epsilon 1 --steps 0
@@ -199,7 +201,7 @@ expect 2 'did you mean "add-remove"?' account pure --epsilon 1 --adjacency addre
 expect 2 'did you mean "pld"?' account gaussian --target-epsilon 1 --by plt
 expect 2 '"--by" goes with --target-epsilon' account gaussian --noise-multiplier 1 --by pld
 expect 2 '"--target-epsilon" is "0"; expected a number above 0' account gaussian --target-epsilon 0
-expect 2 '"--target-epsilon" is "-1"; expected a number at least 0' account gaussian --target-epsilon -1
+expect 2 '"--target-epsilon" is "-1"; expected a number from 0 to 1e30' account gaussian --target-epsilon -1
 expect 2 '"--sigma" does not go with --target-epsilon, which finds it' \
     account gaussian --sigma 1 --sensitivity 1 --target-epsilon 1
 expect 2 '"--truth" is 0.2, less than by chance' account randomized-response --categories 4 --truth 0.2

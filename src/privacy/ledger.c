@@ -82,16 +82,14 @@ static tacit_ledger_entry *running(const tacit_ledger *ledger, const tacit_cost 
     return last && tacit_cost_same(last->cost, cost) ? last : NULL;
 }
 
-static tacit_status refuse(const tacit_ledger *ledger, const tacit_budget *budget,
-                           const tacit_cost *cost, tacit_error *err)
+/* Said for every tick of agents that have spent all: what epsilon would be is not worked out. */
+static tacit_status refuse(const tacit_budget *budget, const tacit_cost *cost, uint64_t most,
+                           tacit_error *err)
 {
-    double after = INFINITY;
-    tacit_entries_epsilon(ledger->entries, ledger->count, cost, 1, budget, &after, NULL);
-    return tacit_fail(
-        err, TACIT_EBUDGET,
-        "releasing \"%s\" would take epsilon from %.6g to %.6g at delta = %g, and the "
-        "budget is %.6g (\"privacy.epsilon\"); nothing was released",
-        cost->what, tacit_ledger_epsilon(ledger, budget), after, budget->delta, budget->epsilon);
+    return tacit_fail(err, TACIT_EBUDGET,
+                      "releasing \"%s\" more than %llu times would exceed the budget of epsilon "
+                      "%.6g at delta = %g (\"privacy.epsilon\"); nothing was released",
+                      cost->what, (unsigned long long)most, budget->epsilon, budget->delta);
 }
 
 /* Before anything is computed from data. `kept` is the kept copy of the cost. */
@@ -114,7 +112,7 @@ static tacit_status check_budget(const tacit_ledger *ledger, tacit_costs *costs,
                                            kept, budget, &most, err);
     if (status != TACIT_OK)
         return status;
-    return have < most ? TACIT_OK : refuse(ledger, budget, kept, err);
+    return have < most ? TACIT_OK : refuse(budget, kept, most, err);
 }
 
 tacit_status tacit_ledger_reserve(tacit_ledger *ledger, tacit_costs *costs,

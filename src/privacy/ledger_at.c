@@ -7,7 +7,8 @@
  *
  *   PATH.key  PATH      it is opened
  *   PATH.key  none      the ledger is gone: refused, for a new one would start at zero
- *   .key.new  any       making it was interrupted: it is finished, or begun again if empty
+ *   .key.new  any       making it was interrupted before anything could be told: it is finished,
+ *                       or begun again if nothing is in it
  *   none      PATH      the key is gone: refused
  *   none      none      both are made
  */
@@ -41,16 +42,6 @@ static tacit_status finish(const names *n, tacit_error *err)
     return TACIT_OK;
 }
 
-/* A file without a byte is one that a crash left between making and filling it. */
-static bool is_blank_file(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    const bool blank = file && fgetc(file) == EOF && !ferror(file);
-    if (file)
-        fclose(file);
-    return blank;
-}
-
 static tacit_status make_both(tacit_ledger_file **out, const names *n,
                               const tacit_ledger_holder *holder, tacit_error *err)
 {
@@ -59,8 +50,8 @@ static tacit_status make_both(tacit_ledger_file **out, const names *n,
                                              : tacit_key_create(&key, n->fresh, err);
     if (status)
         return status;
-    if (is_blank_file(n->ledger))
-        unlink(n->ledger);
+    if (tacit_ledger_file_is_unborn(n->ledger))
+        tacit_ledger_file_remove(n->ledger);
     if (is_there(n->ledger))
         status = tacit_ledger_file_open(out, n->ledger, &key, holder, err);
     else

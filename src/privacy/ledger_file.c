@@ -207,6 +207,9 @@ tacit_status tacit_ledger_file_commit(tacit_ledger_file *file, tacit_permit *per
     *release = 0;
     tacit_permit_node **at = place_of(file, permit);
     tacit_status status = at ? check_time(now, err) : no_permit(file, err);
+    if (!status && len > TACIT_RELEASE_MAX)
+        status = tacit_fail(err, TACIT_EINPUT, "a release of %zu bytes is too large: at most %d",
+                            len, TACIT_RELEASE_MAX);
     if (status)
         return status;
     /* All that can fail for want of memory comes before the transaction. */

@@ -99,7 +99,7 @@ static tacit_status make_empty(const char *path, tacit_error *err)
     return TACIT_OK;
 }
 
-static void remove_all(const char *path)
+void tacit_ledger_file_remove(const char *path)
 {
     static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
@@ -108,6 +108,17 @@ static void remove_all(const char *path)
             unlink(name);
         free(name);
     }
+}
+
+bool tacit_ledger_file_is_unborn(const char *path)
+{
+    const tacit_key none = {{0}};
+    tacit_ledger_file *file = access(path, F_OK) == 0 ? start(path, &none) : NULL;
+    if (!file)
+        return false;
+    const bool unborn = tacit_store_connect(file, NULL) == TACIT_OK && tacit_store_is_empty(file);
+    tacit_ledger_file_let_go(file, false);
+    return unborn;
 }
 
 tacit_status tacit_ledger_file_create(tacit_ledger_file **out, const char *path,
@@ -122,7 +133,7 @@ tacit_status tacit_ledger_file_create(tacit_ledger_file **out, const char *path,
         return status;
     status = create_in(out, path, key, holder, err);
     if (status)
-        remove_all(path); /* it was made a moment ago, and nothing is in it */
+        tacit_ledger_file_remove(path); /* it was made a moment ago, and nothing is in it */
     return status;
 }
 

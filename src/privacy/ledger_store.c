@@ -244,12 +244,17 @@ tacit_status tacit_store_wait(tacit_ledger_file *file, bool wait, tacit_error *e
     return status;
 }
 
-tacit_status tacit_store_open(tacit_ledger_file *file, bool fresh, tacit_error *err)
+tacit_status tacit_store_connect(tacit_ledger_file *file, tacit_error *err)
 {
     const int code = connect_to(file);
-    if (code)
-        return tacit_store_fail(file, code, "open", err);
-    tacit_status status = TACIT_OK;
+    return code ? tacit_store_fail(file, code, "open", err) : TACIT_OK;
+}
+
+tacit_status tacit_store_open(tacit_ledger_file *file, bool fresh, tacit_error *err)
+{
+    tacit_status status = tacit_store_connect(file, err);
+    if (status)
+        return status;
     if (!fresh)
         status = check_looks(file, err);
     else if (!tacit_store_is_empty(file))

@@ -14,6 +14,7 @@
 #define TACIT_LEDGER_MAGIC 0x5443544c /* "TCTL", the application id of the database */
 #define TACIT_LEDGER_VERSION 1
 #define TACIT_WHAT_MAX 200
+#define TACIT_RELEASE_MAX (1 << 29) /* bytes; the database takes no more than 1e9 */
 /* Ids are set aside on the disk so many at a time. */
 #define TACIT_IDS_AHEAD 1024
 
@@ -92,7 +93,8 @@ tacit_status tacit_store_end(tacit_ledger_file *file, tacit_status status, tacit
 /* Run a statement that gives no rows, and reset it. */
 tacit_status tacit_store_run(tacit_ledger_file *file, tacit_statement which, const char *doing,
                              tacit_error *err);
-/* Does the file hold a ledger's head? False for an empty one that was never filled. */
+/* Only the connection, nothing is looked at; then: is there nothing in it at all? */
+tacit_status tacit_store_connect(tacit_ledger_file *file, tacit_error *err);
 bool tacit_store_is_empty(tacit_ledger_file *file);
 
 /* ---- ledger_rows.c ---- */
@@ -114,6 +116,10 @@ tacit_status tacit_head_read(tacit_ledger_file *file, uint64_t *entries,
 
 /* ---- ledger_open.c ---- */
 void tacit_ledger_file_let_go(tacit_ledger_file *file, bool tidy);
+/* A file that a crash left before its tables were committed. */
+bool tacit_ledger_file_is_unborn(const char *path);
+/* With all that belongs to it. */
+void tacit_ledger_file_remove(const char *path);
 
 /* ---- ledger_verify.c ---- */
 tacit_status tacit_ledger_verify(tacit_ledger_file *file, tacit_error *err);

@@ -26,7 +26,7 @@ static const char name[] = "disk";
 
 /* ---- a disk that can fail ---- */
 
-typedef enum failure { DISK_GONE, POWER_LOST, POWER_LOST_IN_PART } failure;
+typedef enum failure { DISK_GONE, POWER_LOST, POWER_LOST_IN_PART, KILLED } failure;
 
 /* What a write replaced, so that it can be undone. */
 typedef struct undo {
@@ -88,6 +88,8 @@ static bool step(void)
 {
     if (!disk.dead && disk.fail_at >= 0 && disk.steps == disk.fail_at) {
         disk.dead = true;
+        if (disk.how == KILLED)
+            _exit(0);
         if (disk.how != DISK_GONE)
             lose();
     }
@@ -403,6 +405,46 @@ static void test_the_layer_loses_what_was_not_synchronised(void **state)
     check_ok(tacit_ledger_file_close(file, 3, &err), &err);
 }
 
+/* Killed while a ledger and its key are made, at every step: the next attempt succeeds. */
+static void test_interrupted_births(void **state)
+{
+    (void)state;
+    const tacit_ledger_holder holder = test_holder(100.0);
+    const tacit_cost cost = ledger_cost("gradient", 0.25);
+    static const failure hows[] = {KILLED, DISK_GONE, POWER_LOST};
+    for (size_t h = 0; h < 3; h++) {
+        bool reached = true;
+        for (long at = 0; reached && at < 100; at++) {
+            tacit_error err = {0};
+            tacit_ledger_file *file;
+            uint64_t id;
+            remove_ledger();
+            unlink("disk.key");
+            unlink("disk.key.new");
+            const pid_t child = fork();
+            if (child == 0) {
+                disk.how = hows[h];
+                disk.steps = 0;
+                disk.fail_at = at;
+                tacit_status status = tacit_ledger_file_at(&file, name, &holder, NULL);
+                _exit(!disk.dead ? 7 : status == TACIT_OK);
+            }
+            int how;
+            waitpid(child, &how, 0);
+            assert_true(WIFEXITED(how) && (WEXITSTATUS(how) == 0 || WEXITSTATUS(how) == 7));
+            reached = WEXITSTATUS(how) == 0;
+            check_ok(tacit_ledger_file_at(&file, name, &holder, &err), &err);
+            check_ok(commit_text(file, &cost, 0, "x", &id, &err), &err);
+            check_ok(tacit_ledger_file_close(file, 1, &err), &err);
+            check_ok(tacit_ledger_file_at(&file, name, &holder, &err), &err);
+            assert_int_equal(tacit_ledger_releases(tacit_ledger_file_ledger(file)), 1);
+            check_ok(tacit_ledger_file_close(file, 1, &err), &err);
+            assert_true(reached || at > 5);
+        }
+        assert_false(reached);
+    }
+}
+
 /* ---- full and read-only ---- */
 
 /* In a child: files may not grow beyond `limit`. Exit code: the status of the first failure, 0 if
@@ -490,6 +532,7 @@ int main(void)
         cmocka_unit_test(test_a_disk_that_goes_away),
         cmocka_unit_test(test_power_that_goes_away),
         cmocka_unit_test(test_the_layer_loses_what_was_not_synchronised),
+        cmocka_unit_test(test_interrupted_births),
         cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_a_folder_that_is_not_there),
     };

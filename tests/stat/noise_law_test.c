@@ -8,7 +8,7 @@
  * The battery, each check with a false alarm of about 1e-6, seeds fixed:
  *   cells   chi-square: integer by integer where the law is narrow, 1000 equally likely cells
  *           where it is wide; rare integers are pooled
- *   tails   how many lie beyond points where 100, 10 and 1/100 are expected: Poisson bounds
+ *   tails   how many lie beyond points where 100, 20 and 1/100 are expected: Poisson bounds
  *   moments mean, variance and (wide laws) fourth moment
  *   bits    wide laws: remainders modulo 256 and 105 equally likely: chi-square
  *   curve   wide laws: Kolmogorov-Smirnov on the first 200,000 draws
@@ -121,7 +121,7 @@ static double beyond(const promise *p, double k)
 /* ---- seen ---- */
 
 enum { TAILS = 3 };
-static const double tail_expected[TAILS] = {100, 10, 0.01};
+static const double tail_expected[TAILS] = {100, 20, 0.01};
 
 typedef struct tally {
     double count[2 * REACH + 1]; /* narrow: z + REACH */

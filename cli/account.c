@@ -41,7 +41,7 @@ static tacit_status find_one(cli_account_facts *facts, cli_account_request *requ
     facts->adversary = request->form->shuffle ? shuffled : request->sampling < 1 ? sampled : seen;
     status = cli_account_answer_at(&facts->answer, facts, request->delta, err);
     if (!status && !request->form->shuffle)
-        status = tacit_account_optimistic(loss, 1, request->delta, &facts->answer.optimistic, err);
+        status = cli_account_answer_below(&facts->answer, loss, 1, err);
     return status;
 }
 

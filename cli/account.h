@@ -109,6 +109,11 @@ typedef struct cli_account_answer {
 tacit_status cli_account_answer_losses(cli_account_answer *answer, const tacit_loss *loss,
                                        size_t count, double delta, tacit_error *err);
 
+/* The optimistic twin; refuses to go on if an upper bound is below it, for then one of the two is
+ * wrong, and a wrong epsilon is worse than none. */
+tacit_status cli_account_answer_below(cli_account_answer *answer, const tacit_loss *loss,
+                                      size_t count, tacit_error *err);
+
 struct cli_account_ledger; /* account_ledger.h */
 
 /* What is asked about: losses met one after the other, or shuffled reports. */

@@ -38,6 +38,22 @@ tacit_status cli_account_answer_losses(cli_account_answer *answer, const tacit_l
     return status;
 }
 
+tacit_status cli_account_answer_below(cli_account_answer *answer, const tacit_loss *loss,
+                                      size_t count, tacit_error *err)
+{
+    tacit_status status =
+        tacit_account_optimistic(loss, count, answer->delta, &answer->optimistic, err);
+    for (int k = 0; k < TACIT_ACCOUNTANTS && !status; k++) {
+        if (answer->epsilon[k] < answer->optimistic * (1 - 1e-6) - 1e-9)
+            return tacit_fail(
+                err, TACIT_EINTERNAL,
+                "accountants contradict each other: %s proves epsilon %.9g, and none "
+                "can prove less than %.9g; that is an error of ours, please report it",
+                tacit_accountant_names[k], answer->epsilon[k], answer->optimistic);
+    }
+    return status;
+}
+
 /* ---- shuffling ---- */
 
 static double smaller(double a, double b)

@@ -89,7 +89,7 @@ static tacit_status ask(cli_account_ledger *ledger, const tacit_ledger_account *
     if (!status)
         status = cli_account_answer_losses(&s->answer, s->loss, s->count, delta, err);
     if (!status)
-        status = tacit_account_optimistic(s->loss, s->count, delta, &s->answer.optimistic, err);
+        status = cli_account_answer_below(&s->answer, s->loss, s->count, err);
     return status;
 }
 

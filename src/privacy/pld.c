@@ -112,32 +112,27 @@ static double worthless(const question *q)
     return q->by_delta ? INFINITY : 1;
 }
 
-/* One computation at the wished precision. What it finds: the slope at the answer, the error
- * that the grid has probably made, and its step. */
+/* What one computation finds: besides the answer, the slope of -log delta there and the error
+ * that the grid has probably made. */
 typedef struct finding {
-    double answer, slope, error, step;
-    size_t length;
+    double answer, slope, error;
 } finding;
 
-static tacit_status compute(finding *f, const side *s, const question *q, const pld_wish *wish,
+static tacit_status compute(finding *f, const side *s, const question *q, const pld_plan *plan,
                             tacit_error *err)
 {
-    pld_plan plan;
     pld_curve curve;
-    *f = (finding){.answer = worthless(q), .slope = wish->slope};
-    if (!pld_plan_make(&plan, &s->tilt, wish, s->pair, s->sketch, s->count))
-        return TACIT_OK;
     tacit_status status =
-        pld_curve_build(&curve, s->pair, s->shape, s->sketch, s->count, &plan, q->optimistic, err);
+        pld_curve_build(&curve, s->pair, s->shape, s->sketch, s->count, plan, q->optimistic, err);
     if (!status) {
+        const pld_grid *grid = &plan->grid;
         curve.infinite += q->infinite;
         curve.log_mgf += q->log_kept;
-        f->step = plan.grid.step;
-        f->length = plan.length;
         f->answer = q->by_delta ? pld_curve_epsilon(&curve, q->given, q->optimistic, &f->slope)
                                 : pld_curve_delta(&curve, q->given, q->optimistic, &f->slope);
-        if (!plan.grid.exact)
-            f->error = pld_predicted_error(s->sketch, s->count, plan.grid.tilt, f->slope, f->step);
+        f->error = grid->exact
+                       ? 0
+                       : pld_predicted_error(s->sketch, s->count, grid->tilt, f->slope, grid->step);
     }
     pld_curve_clear(&curve);
     return status;
@@ -163,21 +158,19 @@ static tacit_status side_answer(double *answer, const side *s, const question *q
     }
     const double least = s->tilt.deviation / 1000;
     double epsilon = fmax(s->tilt.mean, s->tilt.deviation / 50), step = INFINITY;
-    pld_wish wish = {.slope = s->tilt.tilt};
-    for (int round = 0; round < MOST_ROUNDS; round++) {
-        finding f;
-        wish.error = wished_error(q, epsilon, wish.slope, precision);
-        tacit_status status = compute(&f, s, q, &wish, err);
+    finding f = {.slope = s->tilt.tilt, .error = INFINITY};
+    for (int round = 0; round < MOST_ROUNDS && isfinite(epsilon); round++) {
+        pld_plan plan;
+        const pld_wish wish = {wished_error(q, epsilon, f.slope, precision), f.slope};
+        if (!pld_plan_make(&plan, &s->tilt, &wish, s->pair, s->sketch, s->count) ||
+            !(plan.grid.step < step) || f.error <= (plan.length > LONG ? 12 : 2) * wish.error)
+            break;
+        tacit_status status = compute(&f, s, q, &plan, err);
         if (status)
             return status;
         *answer = q->optimistic ? fmax(*answer, f.answer) : fmin(*answer, f.answer);
         epsilon = fmax(q->by_delta ? *answer : q->given, least);
-        wish.slope = f.slope;
-        const double bearable = f.length < LONG ? 2 : 12; /* times what was wished for */
-        if (!isfinite(epsilon) || !(f.step < step) ||
-            f.error <= bearable * wished_error(q, epsilon, f.slope, precision))
-            break;
-        step = f.step;
+        step = plan.grid.step;
     }
     return TACIT_OK;
 }
@@ -228,7 +221,7 @@ static tacit_status both_sides(double *answer, const question *q, tacit_error *e
         status = side_answer(answer, &s[worse], q, FINE, err);
     if (!status && two)
         status = side_answer(&other, &s[!worse], q, COARSE, err);
-    if (!status && two && other > (q->optimistic ? 0.99 : 1) * *answer)
+    if (!status && two && other > (q->optimistic ? 0.995 : 1) * *answer)
         status = side_answer(&other, &s[!worse], q, FINE, err);
     *answer = fmax(*answer, other);
     side_clear(&s[0]);

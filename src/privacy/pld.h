@@ -78,7 +78,8 @@ double pld_reach(const pld_pair *pair, double z, bool coarse);
 
 typedef struct pld_grid {
     double step, tilt;
-    bool exact; /* every loss is on the grid: one cell at a time, nothing to spread */
+    double widest; /* of cells that hold hardly any mass, in losses */
+    bool exact;    /* every loss is on the grid: one cell at a time, nothing to spread */
 } pld_grid;
 
 /* Mass between the grid points `cell` and `cell + width`: nodes with masses P e^(tilt cell step
@@ -114,6 +115,7 @@ typedef struct pld_sketch {
     size_t size;
     double *loss, *log_mass;
     double times;
+    double at_zero, at_minus_one; /* log E e^(sL) at s = 0 and -1: 0 but for quadrature */
 } pld_sketch;
 
 tacit_status pld_sketch_build(pld_sketch *sketch, const pld_pair *pair, const pld_shape *shape,

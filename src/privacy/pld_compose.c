@@ -126,7 +126,12 @@ static double log_rise(const pld_law *law, double step, double s)
     double sum = 0;
     for (size_t k = 0; k < law->size; k++)
         sum += law->mass[k] * expm1(s * step * (double)law->index[k]);
-    return log1p(sum);
+    if (sum > -0.5)
+        return log1p(sum);
+    sum = 0; /* far below 1, where the above has lost its digits */
+    for (size_t k = 0; k < law->size; k++)
+        sum += law->mass[k] * exp(s * step * (double)law->index[k]);
+    return log(sum);
 }
 
 static void add_outside(outside *o, const pld_law *law, double times, const pld_plan *plan)

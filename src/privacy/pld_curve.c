@@ -119,7 +119,7 @@ static double cross(const pld_curve *c, double log_share, double extra, double *
         if (x.at < 0)
             return 0;
     }
-    return (double)c->first * h;
+    return extra < 0 ? 0 : (double)c->first * h; /* below the window nothing is known */
 }
 
 double pld_curve_epsilon(const pld_curve *c, double delta, bool optimistic, double *slope)
@@ -157,14 +157,15 @@ static sums sums_at(const pld_curve *c, double epsilon)
 double pld_curve_delta(const pld_curve *c, double epsilon, bool optimistic, double *slope)
 {
     const double s = c->grid.tilt, away = optimistic ? 1 : -1;
-    const double there = epsilon * (1 + away * LOSSES_ARE_OFF);
+    const double wanted = epsilon * (1 + away * LOSSES_ARE_OFF);
     const double end = ((double)c->first + (double)c->length - 1) * c->grid.step;
     const double least = (double)c->first * c->grid.step;
-    const double chernoff = exp(c->log_mgf - s * there + log_most_weight(s));
-    if (!optimistic && there >= end)
+    const double chernoff = exp(c->log_mgf - s * wanted + log_most_weight(s));
+    if (!optimistic && wanted >= end)
         return fmin(1, lost(c, false) + chernoff);
-    if (there < least)
-        return optimistic ? 0 : 1;
+    if (!optimistic && wanted < least)
+        return 1;
+    const double there = fmax(wanted, least); /* delta decreases */
     const sums x = sums_at(c, there);
     const double r = fmax(x.at - there, 0), bracket = x.d - expm1(-r) * x.e;
     const double value = fmax(bracket + allowance(c, optimistic) * exp(s * r), 0);

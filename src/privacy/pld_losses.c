@@ -180,15 +180,30 @@ static void merge_point(merger *m, pld_point point, double offset)
     merge(m, (int64_t)at, mass, fmax(point.loss - at * h, 0));
 }
 
-/* What never reached its target: rounded down, the Q-mass kept. */
+/* What never reached its target is merged with outcomes of lower loss that were placed before,
+ * down to the grid point below; if there are too few, it is rounded down, Q-mass kept. */
 static void merge_rest(merger *m)
 {
     if (!m->open || !(m->mass > 0))
         return;
-    const double h = m->grid->step, below = log1p(m->excess / m->mass);
-    const double steps = ceil(below / h);
-    put(m->law, m->target - (int64_t)steps,
-        (m->mass + m->excess) * exp(-(1 + m->grid->tilt) * steps * h));
+    const double h = m->grid->step, tilt = m->grid->tilt;
+    const double close = ON_GRID * (1 + fabs((double)m->target));
+    const double steps = ceil(fmax(log1p(m->excess / m->mass) / h - close, 0));
+    const double lift = exp(-tilt * steps * h);
+    const int64_t target = m->target - (int64_t)steps;
+    const double q_mass = (m->mass + m->excess) * exp(-steps * h) * lift; /* times e^target */
+    double mass = m->mass * lift, missing = mass - q_mass;
+    for (size_t k = m->law->size; k-- > 0 && missing > 0;) {
+        if (m->law->index[k] >= target)
+            continue;
+        const double up = (double)(target - m->law->index[k]) * h;
+        const double scaled = m->law->mass[k] * exp(tilt * up), rise = expm1(up);
+        const double share = scaled * rise > missing ? missing / (scaled * rise) : 1;
+        mass += share * scaled;
+        missing = share < 1 ? 0 : missing - scaled * rise;
+        m->law->mass[k] *= 1 - share;
+    }
+    put(m->law, target, mass - fmax(missing, 0));
 }
 
 /* ---- both ---- */

@@ -140,7 +140,9 @@ static void shape_gaussian(pld_shape *shape, const pld_pair *pair, double cut)
         pair->way == PLD_ADD
             ? (pld_point){plain, -log1p(-q)}
             : (pld_point){(1 - q) * plain + q * gaussian_tail(pair, far + past - s), INFINITY};
-    shape->bottom.mass = gaussian_tail(pair, past - low); /* N(s) has less there */
+    shape->bottom.mass = gaussian_tail(pair, past - low);
+    if (pair->way != PLD_ADD)
+        shape->bottom.mass = (1 - q) * shape->bottom.mass + q * gaussian_tail(pair, s + past - low);
     pld_at(pair, low, &unused, &shape->bottom.loss);
 }
 

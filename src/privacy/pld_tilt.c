@@ -27,6 +27,7 @@
 #define ROOT_TWO_PI 2.506628274631000502415765284811
 #define LOG_OUTSIDE -13.0 /* log of what the window may cut off, relative to delta */
 #define MOST_TILT 1e6
+#define WIDEST 0.02 /* delta is off by its square / 8 */
 #define GOOD_LENGTH ((double)(1 << 18))
 #define EXACT_LENGTH ((double)(1 << 20))
 #define MOST_LENGTH ((double)(1 << 22))
@@ -66,6 +67,26 @@ static void sketch_span(pld_sketch *sketch, const pld_pair *pair, pld_span span)
     }
 }
 
+/* log E e^(tilt L) of one release; mean and variance of the tilted loss. */
+static double raw_moments(const pld_sketch *sketch, double tilt, double *mean, double *variance)
+{
+    double most = -INFINITY, sum = 0, first = 0, second = 0;
+    for (size_t k = 0; k < sketch->size; k++)
+        most = fmax(most, sketch->log_mass[k] + tilt * sketch->loss[k]);
+    const double centre = *mean; /* somewhere near: keeps the variance from cancelling */
+    for (size_t k = 0; k < sketch->size; k++) {
+        const double p = exp(sketch->log_mass[k] + tilt * sketch->loss[k] - most);
+        const double x = sketch->loss[k] - centre;
+        sum += p;
+        first += p * x;
+        second += p * x * x;
+    }
+    first /= sum;
+    *mean = centre + first;
+    *variance = fmax(second / sum - first * first, 0);
+    return most + log(sum);
+}
+
 tacit_status pld_sketch_build(pld_sketch *sketch, const pld_pair *pair, const pld_shape *shape,
                               tacit_error *err)
 {
@@ -83,6 +104,11 @@ tacit_status pld_sketch_build(pld_sketch *sketch, const pld_pair *pair, const pl
         sketch_span(sketch, pair, shape->span[k]);
     if (shape->spans > 0 && isfinite(shape->top.loss))
         add_node(sketch, log(shape->top.mass), shape->top.loss);
+    double mean = 0, variance;
+    sketch->at_zero = raw_moments(sketch, 0, &mean, &variance);
+    sketch->at_minus_one = raw_moments(sketch, -1, &mean, &variance);
+    if (fabs(sketch->at_zero) + fabs(sketch->at_minus_one) > 0.01) /* tails are cut too short */
+        sketch->at_zero = sketch->at_minus_one = 0;
     return TACIT_OK;
 }
 
@@ -93,24 +119,13 @@ void pld_sketch_clear(pld_sketch *sketch)
     *sketch = (pld_sketch){0};
 }
 
-/* log E e^(tilt L) of one release; mean and variance of the tilted loss. */
+/* The same, put right by what is known: E e^0 = 1 (P has mass 1) and E e^-L = 1 (Q has). A billion
+ * releases make something of an error in the ninth digit. */
 static double moments(const pld_sketch *sketch, double tilt, double *mean, double *variance)
 {
-    double most = -INFINITY, sum = 0, first = 0, second = 0;
-    for (size_t k = 0; k < sketch->size; k++)
-        most = fmax(most, sketch->log_mass[k] + tilt * sketch->loss[k]);
-    const double centre = *mean; /* somewhere near: keeps the variance from cancelling */
-    for (size_t k = 0; k < sketch->size; k++) {
-        const double p = exp(sketch->log_mass[k] + tilt * sketch->loss[k] - most);
-        const double x = sketch->loss[k] - centre;
-        sum += p;
-        first += p * x;
-        second += p * x * x;
-    }
-    first /= sum;
-    *mean = centre + first;
-    *variance = fmax(second / sum - first * first, 0);
-    return most + log(sum);
+    const double log_mgf = raw_moments(sketch, tilt, mean, variance);
+    *mean -= sketch->at_zero - sketch->at_minus_one;
+    return log_mgf - sketch->at_zero * (1 + tilt) + sketch->at_minus_one * tilt;
 }
 
 static pld_tilt tilt_at(const pld_sketch *sketch, size_t count, double tilt)
@@ -344,6 +359,7 @@ bool pld_plan_make(pld_plan *plan, const pld_tilt *t, const pld_wish *wish, cons
     plan->up = high.order;
     plan->down = low.order;
     plan->grid.tilt = t->tilt;
+    plan->grid.widest = WIDEST / (1 + fmax(t->tilt, wish->slope));
     plan->grid.exact = exact_grid(&plan->grid, pair, count, width);
     if (!plan->grid.exact)
         plan->grid.step = choose_step(sketch, count, t->tilt, wish, width, unit_of(pair, count));

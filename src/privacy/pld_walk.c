@@ -12,7 +12,9 @@
  * they are.
  *
  * Where hardly any mass lies, cells of many grid steps do: what spreading a mass m over a cell
- * of width H adds to the variance is at most m H^2 / 4, so H may grow as m shrinks.
+ * of width H adds to the variance is at most m H^2 / 4, so H may grow as m shrinks. But delta
+ * changes by a factor e^-slope per unit of loss, and within a cell it is interpolated: so cells
+ * are kept narrow on that scale too, or a single release would be read off inaccurately.
  */
 #include "privacy/pld.h"
 
@@ -22,8 +24,8 @@
 #define THREE 0.012
 #define FOUR 0.07
 #define SIX 0.25
-#define ROUGH 1.0  /* a few digits, three nodes */
-#define WIDEST 1.0 /* cells, in losses */
+#define ROUGH 1.0 /* a few digits, three nodes */
+#define LOG_NOWHERE 25.0
 #define SHARE 16.0 /* see light() */
 
 static const double node3[3] = {-0.77459666924148337704, 0, 0.77459666924148337704};
@@ -101,13 +103,18 @@ static double cell_end(const walker *w)
     return pld_place(w->pair, (double)(w->panel.cell + w->panel.width) * w->grid->step);
 }
 
-/* Whether the cell from z to `end` holds so little that its width adds next to nothing. */
+/* Whether the cell from z to `end` holds so little that its width adds next to nothing: and if
+ * it is wide on delta's scale, so little that it does not matter where. */
 static bool light(const walker *w, double z, double end)
 {
+    const bool narrow = (double)w->panel.width * w->grid->step <= w->grid->widest;
+    if (!narrow && (double)w->panel.width * w->grid->step > 1)
+        return false;
     const double middle = z + (end - z) / 2, width = (double)w->panel.width;
     const double most = fmax(fmax(log_tilted(w, z), log_tilted(w, end)), log_tilted(w, middle));
     const double lift = w->grid->tilt * width * w->grid->step;
-    return most + lift + 2 * log(width) < -log(SHARE * w->range);
+    const double limit = -log(SHARE * w->range) - (narrow ? 0 : LOG_NOWHERE);
+    return most + lift + 2 * log(width) < limit;
 }
 
 /* The cell that starts at or below the loss at z; as wide as may be, up to twice the last one.
@@ -125,7 +132,7 @@ static double enter_cell(walker *w, pld_span span, double z, bool anew)
     w->panel.width = w->grid->exact ? 1 : 2 * w->panel.width;
     while (w->panel.width > 1) {
         const double end = cell_end(w);
-        if ((double)w->panel.width * h <= WIDEST && light(w, z, fmin(end, span.to)))
+        if (light(w, z, fmin(end, span.to)))
             return end;
         w->panel.width /= 2;
     }

@@ -38,7 +38,9 @@ typedef struct tacit_world {
     tacit_network_options network;
     tacit_privacy_options privacy;
     uint64_t seed;
+    uint64_t noise_seed; /* of noise and lots alone, for audits; 0: those of `seed` */
     uint32_t threads;
+    tacit_costs *costs; /* shared by runs that cost alike, for audits; NULL: the runtime's own */
 } tacit_world;
 
 typedef struct tacit_traffic {
@@ -116,6 +118,11 @@ void tacit_trace_free(tacit_trace *trace);
 size_t tacit_trace_rows(const tacit_trace *trace, const tacit_trace_row **rows);
 /* Record an event that is about to be handled. */
 void tacit_trace_event(tacit_trace *trace, const tacit_env *inner, const tacit_event *event);
+/* Look at what agents release, as it happens (`released` is good during the call), instead of
+ * keeping rows. */
+typedef void tacit_release_watcher(void *ctx, tacit_agent agent, const tacit_cost *cost,
+                                   const tacit_public *released);
+void tacit_trace_watch(tacit_trace *trace, tacit_release_watcher *watch, void *ctx);
 /* `wrapper` must live as long as the returned environment is used. */
 typedef struct tacit_traced {
     tacit_trace *trace;

@@ -3,13 +3,16 @@
 #define TACIT_H
 /* Everything. */
 #include "tacit/account.h"
+#include "tacit/audit.h"
 #include "tacit/base.h"
+#include "tacit/canary.h"
 #include "tacit/checkpoint.h"
 #include "tacit/config.h"
 #include "tacit/data.h"
 #include "tacit/env.h"
 #include "tacit/experiment.h"
 #include "tacit/graph.h"
+#include "tacit/ledger.h"
 #include "tacit/model.h"
 #include "tacit/noise.h"
 #include "tacit/privacy.h"

@@ -13,7 +13,9 @@
 struct tacit_trace {
     tacit_trace_row *rows;
     size_t count, capacity;
-    tacit_pool *pool; /* where the last reference of a kept payload goes */
+    tacit_pool *pool;             /* where the last reference of a kept payload goes */
+    tacit_release_watcher *watch; /* then no rows are kept */
+    void *watch_ctx;
 };
 
 tacit_trace *tacit_trace_create(void)
@@ -45,8 +47,16 @@ size_t tacit_trace_rows(const tacit_trace *t, const tacit_trace_row **rows)
     return t->count;
 }
 
+void tacit_trace_watch(tacit_trace *t, tacit_release_watcher *watch, void *ctx)
+{
+    t->watch = watch;
+    t->watch_ctx = ctx;
+}
+
 static void add(tacit_trace *t, const tacit_env *inner, tacit_trace_row row)
 {
+    if (t->watch)
+        return;
     tacit_trace_row *rows = tacit_array_grow(t->rows, &t->capacity, t->count + 1, sizeof *rows);
     if (!rows)
         return;
@@ -133,6 +143,9 @@ static tacit_status trace_release(void *ctx, tacit_permit *permit, tacit_bounded
                                   tacit_public **out)
 {
     tacit_status status = PASS(ctx, release, permit, bounded, out);
+    const tacit_trace *t = ((tacit_traced *)ctx)->trace;
+    if (t->watch && status == TACIT_OK)
+        t->watch(t->watch_ctx, tacit_facts_of(INNER(ctx))->self, &permit->cost, *out);
     TRACE(ctx, .kind = TACIT_TRACE_RELEASE, .peer = TACIT_NOBODY, .name = permit->cost.what,
           .status = status);
     return status;

@@ -95,7 +95,7 @@ static tacit_status make_agents(sim *s, tacit_error *err)
     const tacit_graph *g = s->world.graph;
     size_t n = s->agents;
     s->agent = tacit_pages_alloc(n, sizeof *s->agent);
-    s->costs = tacit_costs_create();
+    s->costs = s->world.costs ? s->world.costs : tacit_costs_create();
     s->ledger = tacit_pages_alloc(n, sizeof *s->ledger);
     s->entries = tacit_pages_alloc(n, LEDGER_ROOM * sizeof *s->entries);
     s->state_at = tacit_pages_alloc(n + 1, sizeof *s->state_at);
@@ -162,7 +162,8 @@ static void sim_destroy(tacit_runtime *rt)
         free(s->worker[k].metric);
         free(s->worker[k].soon.heap);
     }
-    tacit_costs_free(s->costs);
+    if (!s->world.costs)
+        tacit_costs_free(s->costs);
     free(s->worker);
     tacit_threads_free(s->threads);
     sim_clock_free(s->clock);
@@ -182,6 +183,19 @@ static void sim_destroy(tacit_runtime *rt)
     free(s);
 }
 
+/* An audit repeats a run with the same clocks and other noise. */
+static void init_random(sim *s)
+{
+    tacit_random_init(&s->random, s->world.seed);
+    if (s->world.noise_seed == 0)
+        return;
+    tacit_random other;
+    tacit_random_init(&other, s->world.noise_seed);
+    memcpy(s->random.key[TACIT_FOR_NOISE], other.key[TACIT_FOR_NOISE], sizeof other.key[0]);
+    memcpy(s->random.key[TACIT_FOR_LOTS], other.key[TACIT_FOR_LOTS], sizeof other.key[0]);
+    tacit_random_clear(&other);
+}
+
 static tacit_status sim_create(tacit_runtime **out, const tacit_world *world, tacit_error *err)
 {
     tacit_status status = check_world(world, err);
@@ -197,7 +211,7 @@ static tacit_status sim_create(tacit_runtime **out, const tacit_world *world, ta
                                (tacit_accountant)world->privacy.accountant};
     s->direct =
         world->network.latency == TACIT_LATENCY_ZERO && !(world->protocol->flags & TACIT_CHATTY);
-    tacit_random_init(&s->random, world->seed);
+    init_random(s);
     status = make_workers(s, err);
     if (status == TACIT_OK)
         status = set_up_protocol(s, err);

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Training as a trial. The session is made once; every trial is a runtime of its own on one
+ * thread, on the data with the canary or on those without, with the clocks of the experiment's
+ * seed and noise of the trial's own. A rehearsal before the first trial shows what the agent
+ * releases and what its ledger claims for that, and whether there is anything to audit.
+ */
+#include "tacit/canary.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "experiment/audit.h"
+
+const char *const tacit_canary_kinds[] = {"worst", "flipped", NULL};
+
+typedef struct trainings {
+    tacit_session *session;
+    tacit_canary_data data;
+    tacit_costs *costs; /* of all trainings: what is worked out once serves all */
+    double noise;       /* over the clip, once it is known: then nobody has to find it again */
+    uint32_t agent, workers;
+    tacit_canary_score *score; /* one a worker */
+    const tacit_stop *stop;
+} trainings;
+
+/* ---- whom to audit ---- */
+
+static bool can_be_audited(const tacit_session *s, uint32_t i)
+{
+    const bool alone = s->graph.row[i + 1] == s->graph.row[i];
+    const bool speaks = s->experiment->protocol->payload != NULL;
+    return tacit_dataset_rows(s->source.data, i, TACIT_TRAIN) > 0 && !(speaks && alone);
+}
+
+static tacit_status choose_agent(const tacit_session *s, tacit_agent wanted, uint32_t *out,
+                                 tacit_error *err)
+{
+    char number[TACIT_NUMBER_MAX];
+    const uint32_t agents = s->graph.agents;
+    if (wanted != TACIT_NOBODY && wanted >= agents)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "there is no agent \"%" PRIu64 "\"; agents are 0 to %" PRIu32, wanted,
+                          agents - 1);
+    if (wanted != TACIT_NOBODY && !can_be_audited(s, (uint32_t)wanted))
+        return tacit_fail(
+            err, TACIT_EINPUT, "agent \"%s\" has no %s, so nothing of it can leak; choose another",
+            tacit_dataset_name(s->source.data, (uint32_t)wanted, number),
+            tacit_dataset_rows(s->source.data, (uint32_t)wanted, TACIT_TRAIN) ? "neighbours"
+                                                                              : "records");
+    for (*out = wanted == TACIT_NOBODY ? 0 : (uint32_t)wanted; *out < agents; (*out)++)
+        if (can_be_audited(s, *out))
+            return TACIT_OK;
+    return tacit_fail(err, TACIT_EINPUT,
+                      "no agent has both records and neighbours; there is nothing to audit");
+}
+
+/* ---- one training ---- */
+
+/* Leaves the runtime, for the caller to destroy, when all went well. */
+static tacit_status train(trainings *t, tacit_canary_score *score, bool with, uint64_t noise_seed,
+                          tacit_runtime **out, tacit_error *err)
+{
+    tacit_world world = t->session->world;
+    world.data = with ? t->data.with : t->data.without;
+    world.noise_seed = noise_seed;
+    world.threads = 1;
+    world.costs = t->costs;
+    if (t->noise > 0)
+        world.privacy.noise = t->noise;
+    tacit_runtime *rt = NULL;
+    tacit_trace *trace = tacit_trace_create();
+    tacit_status status =
+        trace ? tacit_simulator.create(&rt, &world, err) : tacit_out_of_memory(err);
+    if (status)
+        goto out;
+    score->runtime = rt;
+    score->sum = 0;
+    score->releases = score->scored = 0;
+    score->status = TACIT_OK;
+    score->error = err;
+    tacit_trace_watch(trace, tacit_canary_watch, score);
+    rt->trace = trace;
+    status = rt->ops->run(rt, t->session->experiment->run.time, t->stop, err);
+    if (!status)
+        status = score->status;
+    if (!status)
+        status = rt->ops->finish(rt, err);
+    rt->trace = NULL;
+out:
+    if (status && rt)
+        rt->ops->destroy(rt);
+    else
+        *out = rt;
+    tacit_trace_free(trace);
+    return status;
+}
+
+/* A curator's model is all there is to see: how far it leans towards the canary. */
+static double lean(const trainings *t, const tacit_runtime *rt)
+{
+    const tacit_secret *model = rt->ops->agent_model(rt, t->agent);
+    double sum = 0;
+    for (size_t k = 0; model && k < tacit_dataset_features(t->data.with); k++)
+        sum += t->data.x[k] * tacit_vector_get(tacit_vector_of_secret(model), 0, k);
+    return sum;
+}
+
+static tacit_status one_trial(void *ctx, const tacit_audit_trial *trial, double *out,
+                              tacit_error *err)
+{
+    trainings *t = ctx;
+    tacit_canary_score *score = &t->score[trial->worker];
+    tacit_runtime *rt = NULL;
+    const uint64_t noise_seed = tacit_stream_u64(trial->stream) | 1;
+    tacit_status status = train(t, score, trial->with, noise_seed, &rt, err);
+    if (status)
+        return status;
+    *out = t->session->experiment->protocol->flags & TACIT_ORACLE ? lean(t, rt) : score->sum;
+    rt->ops->destroy(rt);
+    return TACIT_OK;
+}
+
+/* ---- the rehearsal ---- */
+
+/* Gaussians without sampling are one Gaussian; one Laplace release is itself. */
+static tacit_audit_curve curve_of(const tacit_ledger *ledger)
+{
+    bool gaussian = ledger->count > 0;
+    for (uint32_t k = 0; k < ledger->count; k++) {
+        const tacit_cost *cost = ledger->entries[k].cost;
+        gaussian &= cost->mechanism == TACIT_MECHANISM_GAUSSIAN &&
+                    !(cost->sampling > 0 && cost->sampling < 1);
+    }
+    if (gaussian)
+        return TACIT_CURVE_GAUSSIAN;
+    const bool laplace =
+        ledger->count == 1 && ledger->entries[0].releases == 1 &&
+        ledger->entries[0].cost->mechanism == TACIT_MECHANISM_LAPLACE &&
+        !(ledger->entries[0].cost->sampling > 0 && ledger->entries[0].cost->sampling < 1);
+    return laplace ? TACIT_CURVE_LAPLACE : TACIT_CURVE_NONE;
+}
+
+/* The noise as an option that gives the same steps again: they are rounded up. */
+static double noise_option(const tacit_ledger *ledger, const tacit_privacy_options *privacy)
+{
+    if (ledger->count == 0 || ledger->entries[0].cost->mechanism == TACIT_MECHANISM_NONE)
+        return 0;
+    return ledger->entries[0].cost->noise / privacy->clip * (1 - 0x1p-32);
+}
+
+static void note_facts(const trainings *t, const tacit_runtime *rt, tacit_audit_facts *facts)
+{
+    const tacit_session *s = t->session;
+    const tacit_experiment *e = s->experiment;
+    const tacit_budget budget = tacit_session_budget(s);
+    const tacit_ledger *ledger = rt->ops->agent_ledger(rt, t->agent);
+    const bool oracle = e->protocol->flags & TACIT_ORACLE;
+    char number[TACIT_NUMBER_MAX];
+    facts->protocol = e->protocol->name;
+    facts->mechanism = (tacit_mechanism)e->privacy.mechanism;
+    facts->trust = budget.trust;
+    facts->unit = (tacit_unit)e->privacy.unit;
+    facts->adjacency = (tacit_adjacency)e->privacy.adjacency;
+    facts->delta = budget.delta;
+    facts->claimed = oracle ? INFINITY : tacit_ledger_epsilon(ledger, &budget);
+    facts->releases = tacit_ledger_releases(ledger);
+    facts->curve = oracle ? TACIT_CURVE_NONE : curve_of(ledger);
+    facts->noise = ledger->count ? ledger->entries[0].cost->noise : NAN;
+    facts->sensitivity = ledger->count ? ledger->entries[0].cost->sensitivity : NAN;
+    facts->seed = (uint64_t)e->run.seed;
+    facts->agent = t->agent;
+    facts->records = tacit_dataset_rows(s->source.data, t->agent, TACIT_TRAIN);
+    facts->leaks = tacit_session_leaks(s, facts->leak);
+    snprintf(facts->title, sizeof facts->title, "%.180s", e->run.name);
+    snprintf(facts->agent_name, sizeof facts->agent_name, "%s",
+             tacit_dataset_name(s->source.data, t->agent, number));
+}
+
+static tacit_status rehearse(trainings *t, tacit_audit_facts *facts, tacit_error *err)
+{
+    tacit_runtime *rt = NULL;
+    tacit_canary_score *score = &t->score[0];
+    tacit_status status = train(t, score, true, 0, &rt, err);
+    if (status)
+        return status;
+    note_facts(t, rt, facts);
+    t->noise = noise_option(rt->ops->agent_ledger(rt, t->agent), &t->session->experiment->privacy);
+    rt->ops->destroy(rt);
+    if (t->session->experiment->protocol->flags & TACIT_ORACLE)
+        return TACIT_OK;
+    if (score->releases == 0)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "agent \"%s\" releases nothing by time %g, so there is nothing to audit; "
+                          "raise \"run.time\", or choose another agent",
+                          facts->agent_name, t->session->experiment->run.time);
+    if (score->scored == 0)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "nothing that protocol \"%s\" releases is known to the audit",
+                          facts->protocol);
+    return TACIT_OK;
+}
+
+/* ---- all of it ---- */
+
+static tacit_status check(const tacit_experiment *e, const tacit_audit_plan *plan, tacit_error *err)
+{
+    if (plan->trials == 0)
+        return tacit_fail(err, TACIT_EINPUT, "an audit needs at least one trial");
+    if (e->protocol->trust == TACIT_TRUST_SILENT)
+        return tacit_fail(
+            err, TACIT_EINPUT,
+            "protocol \"%s\" never speaks: nobody sees anything, and there is nothing "
+            "to audit",
+            e->protocol->name);
+    return TACIT_OK;
+}
+
+static tacit_status prepare(trainings *t, const tacit_experiment *experiment,
+                            const tacit_canary *canary, tacit_error *err)
+{
+    tacit_status status = tacit_session_create(&t->session, experiment, 1, err);
+    if (!status)
+        status = choose_agent(t->session, canary->agent, &t->agent, err);
+    if (!status)
+        status = tacit_canary_data_make(&t->data, t->session, t->agent, canary->kind, err);
+    t->score = calloc(t->workers, sizeof *t->score);
+    t->costs = tacit_costs_create();
+    if (!status && (!t->score || !t->costs))
+        status = tacit_out_of_memory(err);
+    for (uint32_t w = 0; w < t->workers && !status; w++)
+        status = tacit_canary_score_init(&t->score[w], t->session, &t->data, t->agent, err);
+    return status;
+}
+
+tacit_status tacit_audit_experiment(tacit_audit *out, tacit_audit_facts *facts,
+                                    const tacit_experiment *experiment, const tacit_canary *canary,
+                                    const tacit_audit_plan *plan, tacit_error *err)
+{
+    trainings t = {.workers = plan->threads ? plan->threads : 1, .stop = plan->stop};
+    *out = (tacit_audit){0};
+    *facts = (tacit_audit_facts){.canary = canary->kind};
+    tacit_status status = check(experiment, plan, err);
+    if (!status)
+        status = prepare(&t, experiment, canary, err);
+    if (!status)
+        status = rehearse(&t, facts, err);
+    if (!status) {
+        tacit_audit_plan run = *plan;
+        run.curve = facts->curve;
+        run.delta = facts->delta;
+        run.seed = facts->seed;
+        status = tacit_audit_run(out, &run, one_trial, &t, err);
+    }
+    for (uint32_t w = 0; t.score && w < t.workers; w++)
+        tacit_canary_score_clear(&t.score[w]);
+    free(t.score);
+    tacit_costs_free(t.costs);
+    tacit_canary_data_clear(&t.data);
+    tacit_session_free(t.session);
+    return status;
+}

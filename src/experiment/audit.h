@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_EXPERIMENT_AUDIT_H
+#define TACIT_EXPERIMENT_AUDIT_H
+/* Inside of audits of experiments: worlds with and without the canary, and scores. */
+#include "experiment/session.h"
+#include "tacit/canary.h"
+
+/* audit_data.c */
+typedef struct tacit_canary_data {
+    tacit_dataset *with, *without; /* all agents */
+    tacit_dataset *rest;           /* one agent: the target's records but the one in question */
+    double *x;                     /* the canary's features */
+} tacit_canary_data;
+tacit_status tacit_canary_data_make(tacit_canary_data *out, const tacit_session *session,
+                                    uint32_t agent, tacit_canary_kind kind, tacit_error *err);
+void tacit_canary_data_clear(tacit_canary_data *data);
+
+/* audit_score.c: the likelihood of what an agent releases, summed up as it happens. */
+typedef struct tacit_canary_score {
+    const tacit_canary_data *data;
+    const tacit_model *model;
+    const tacit_privacy_options *privacy;
+    tacit_runtime *runtime;
+    uint32_t agent;
+    tacit_scratch *scratch;
+    double *seen, *reference[3];
+    double sum;
+    uint64_t releases; /* of the agent */
+    uint64_t scored;   /* of a kind known here */
+    tacit_status status;
+    tacit_error *error;
+} tacit_canary_score;
+tacit_status tacit_canary_score_init(tacit_canary_score *out, const tacit_session *session,
+                                     const tacit_canary_data *data, uint32_t agent,
+                                     tacit_error *err);
+void tacit_canary_score_clear(tacit_canary_score *score);
+/* A tacit_release_watcher. */
+void tacit_canary_watch(void *score, tacit_agent agent, const tacit_cost *cost,
+                        const tacit_public *released);
+
+#endif

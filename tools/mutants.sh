@@ -84,8 +84,8 @@ libsvm: indices in any order@src/data/libsvm.c@s/index <= before || //@unit/libs
 sweep: deviation of a population@src/experiment/sweep_means.c@s/square \/ (double)(n - 1) \/ (double)n/square \/ (double)n \/ (double)n/@unit/sweep_test
 ledger file: the disk is not waited for@src/privacy/ledger_store.c@s/PRAGMA synchronous=FULL/PRAGMA synchronous=NORMAL/@unit/ledger_disk_test
 ledger file: told before it is committed@src/privacy/ledger_file.c@s/    return tacit_store_end(file, status, err);/    return status;/@unit/ledger_crash_test
-ledger file: entries not verified@src/privacy/ledger_verify.c@s/if (!tacit_mac_equal(row->mac, file->entries.mac))/if (false)/@unit/ledger_file_test
-ledger file: another history@src/privacy/ledger_verify.c@s/if (!status \&\& !tacit_mac_equal(last, file->entries.mac))/if (false)/@unit/ledger_file_test
+ledger file: entries not verified@src/privacy/ledger_verify.c@s/if (!tacit_mac_equal(row->mac, file->entries.mac))/if (false)/@unit/ledger_edit_test
+ledger file: another history@src/privacy/ledger_verify.c@s/if (!status \&\& !tacit_mac_equal(last, file->entries.mac))/if (false)/@unit/ledger_edit_test
 ledger file: ids given twice@src/privacy/ledger_verify.c@s/file->ledger.next = file->bound;/file->ledger.next = file->entries.links;/@unit/ledger_file_test
 ledger file: touched permits vanish@src/privacy/ledger_file.c@s/if (n->permit.state == TACIT_PERMIT_RESERVED)/if (n)/@unit/ledger_file_test
 ledger.jsonl: seal not compared@src/privacy/seal.c@s/return sodium_memcmp(end, line + len, TACIT_LINE_END) == 0;/return true;/@unit/ledger_read_test

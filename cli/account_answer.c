@@ -129,7 +129,7 @@ static tacit_status try_value(cli_account_request *request, double *field, doubl
 static tacit_status find_largest(cli_account_request *request, double *field, tacit_accountant by,
                                  tacit_error *err)
 {
-    double low = 0, high = 1e-6, epsilon;
+    double low = 0, high = 1e-6, epsilon = 0;
     tacit_status status;
     while (!(status = try_value(request, field, high, by, &epsilon, err)) &&
            epsilon <= request->target && high < 1e6) {
@@ -145,6 +145,10 @@ static tacit_status find_largest(cli_account_request *request, double *field, ta
             high = middle;
     }
     *field = low;
+    if (!status && isnan(epsilon))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "accountant \"%s\" has nothing to say about %s; try another --by",
+                          tacit_accountant_names[by], request->form->name);
     return status;
 }
 

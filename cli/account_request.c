@@ -92,6 +92,7 @@ enum { READINGS = sizeof readings / sizeof *readings };
 
 /* Squares of ratios of what is between LEAST and its inverse are numbers still. */
 #define LEAST 1e-30
+#define MOST_STEPS 1e12 /* of discrete noise */
 /* Zero noise is no mechanism, and a share of zero no sample. Zero is fine for what is left out. */
 #define BIT(NAME) (1u << CLI_ACCOUNT_##NAME)
 static const unsigned above_zero = BIT(MULTIPLIER) | BIT(SIGMA) | BIT(SCALE) | BIT(SENSITIVITY) |
@@ -242,6 +243,12 @@ static tacit_status check_rest(const cli_account_request *request, tacit_error *
             "\"--sensitivity\" is %g; expected a whole number, for the noise is on the "
             "integers",
             request->sensitivity);
+    if (whole && fmax(request->sigma, request->scale) > MOST_STEPS)
+        return tacit_fail(
+            err, TACIT_EUSAGE,
+            "noise of %g reaches beyond the integers that can be told apart; expected "
+            "at most %g",
+            fmax(request->sigma, request->scale), MOST_STEPS);
     static const struct {
         cli_account_flag flag;
         const char *what;

@@ -31,6 +31,10 @@ json pure pure --epsilon 0.1 --steps 100 --delta 1e-6
 json pure_group pure --epsilon 0.02 --steps 100 --delta 1e-6 --group 5
 json approximate approximate --epsilon 0.1 --release-delta 1e-9 --steps 100 --delta 1e-6
 json zcdp zcdp --rho 0.05 --steps 2
+json zcdp_group zcdp --rho 0.0125 --steps 2 --group 2
+failing=(approximate --epsilon 0.05 --release-delta 1e-8 --steps 100 --group 2)
+json failing_more "${failing[@]}" --delta 2.05e-6
+json failing_less "${failing[@]}" --delta 2.06e-6
 json shuffled shuffle --agents 10000 --epsilon 1 --delta 1e-6
 json shuffled_often shuffle --agents 10000 --epsilon 1 --delta 1e-6 --steps 10
 python3 - <<'PY' || complain "figures"
@@ -93,6 +97,10 @@ for name in ("pure", "pure_group"):
     assert 4.774 < e["pld"] < 4.775 * 1.005 and e["pld"] < e["kov"] < e["sum"], e
 close(epsilon("approximate")["sum"], 10, 1e-12)
 assert epsilon("approximate")["pld"] < epsilon("approximate")["sum"]
+assert epsilon("zcdp_group") == epsilon("zcdp") # 4 times as much
+# Two records fail 1 + e^0.05 = 2.0513 times as often as one.
+assert "sum" in load("failing_more")["unbounded"] and load("failing_more")["best"] is None
+close(epsilon("failing_less")["sum"], 10, 1e-12)
 # rho and delta give an epsilon; the textbook bound is rho + 2 sqrt(rho log(1/delta)).
 assert 0 < epsilon("zcdp")["zcdp"] <= 0.1 + 2 * math.sqrt(0.1 * math.log(1e5)) + 1e-12
 once, often = load("shuffled"), load("shuffled_often")
@@ -212,6 +220,8 @@ expect 2 '"--sensitivity" is 0.5; expected a whole number' account discrete-gaus
 # No noise is enough at delta 0, nor by an accountant that does not know the mechanism.
 expect 3 'tacit: ' account gaussian --target-epsilon 1 --delta 0
 expect 3 'tacit: ' account gaussian --target-epsilon 1 --by sum
+expect 3 '"kov" has nothing to say about zcdp' account zcdp --target-epsilon 1 --by kov
+expect 2 'beyond the integers' account discrete-gaussian --sigma 1e13 --sensitivity 1
 expect 2 '--force needs --plot' account pure --epsilon 1 --force
 
 # ---- the curve ----

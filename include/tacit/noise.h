@@ -39,7 +39,8 @@ tacit_status tacit_noise_laplace(tacit_noise **out, tacit_ratio scale, tacit_err
 tacit_status tacit_noise_gaussian(tacit_noise **out, tacit_ratio variance, tacit_error *err);
 tacit_status tacit_noise_skellam(tacit_noise **out, tacit_ratio variance, tacit_error *err);
 void tacit_noise_free(tacit_noise *noise);
-/* The same integers, whether they are drawn in one call or in many. */
+/* The same integers, whether they are drawn in one call or in many. A stream holds 2^27 words and
+ * a draw takes 1 to 5 on average: draw at most 2^24 integers from one stream. */
 void tacit_noise_draw(const tacit_noise *noise, tacit_stream *stream, size_t count, int64_t *out);
 /* Total variation between one draw and the exact law; 0 where there is none, or none that a
  * double could say (docs/noise.md: below 2^-1800). */

@@ -10,7 +10,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "privacy/key.h"
 #include "privacy/ledger_store.h"
 
 static const char head_table[] = "CREATE TABLE head("
@@ -191,14 +193,59 @@ static char *plain_path(const char *path)
     return out;
 }
 
-static int connect_to(tacit_ledger_file *file)
+/* Nothing can be written there, so there can be no log either: "file:PATH?immutable=1". */
+static char *immutable_name(const char *path)
 {
-    char *path = plain_path(file->path);
+    static const char digits[] = "0123456789abcdef", before[] = "file:", after[] = "?immutable=1";
+    char *out = malloc(3 * strlen(path) + sizeof before + sizeof after), *at = out;
+    if (!out)
+        return NULL;
+    memcpy(at, before, sizeof before - 1);
+    at += sizeof before - 1;
+    for (; *path; path++) {
+        const unsigned char c = (unsigned char)*path;
+        *at++ = '%';
+        *at++ = digits[c >> 4];
+        *at++ = digits[c & 15];
+    }
+    memcpy(at, after, sizeof after);
+    return out;
+}
+
+/* On a read-only medium, or of somebody else, and complete: without a log beside it. */
+static bool is_archived(const tacit_ledger_file *file, const char *path)
+{
+    if (!file->looking || access(path, W_OK) == 0)
+        return false;
+    char *log = tacit_path_with(path, "-wal");
+    const bool alone = log && access(log, F_OK) != 0;
+    free(log);
+    return alone;
+}
+
+static int open_database(tacit_ledger_file *file)
+{
+    char *path = plain_path(file->path), *name = NULL;
     if (!path)
         return SQLITE_NOMEM;
-    int code =
-        sqlite3_open_v2(path, &file->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_PRIVATECACHE, NULL);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_PRIVATECACHE;
+    if (is_archived(file, path)) {
+        flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_PRIVATECACHE;
+        name = immutable_name(path);
+        if (!name) {
+            free(path);
+            return SQLITE_NOMEM;
+        }
+    }
+    const int code = sqlite3_open_v2(name ? name : path, &file->db, flags, NULL);
+    free(name);
     free(path);
+    return code;
+}
+
+static int connect_to(tacit_ledger_file *file)
+{
+    const int code = open_database(file);
     if (code)
         return code;
     sqlite3_extended_result_codes(file->db, 1);

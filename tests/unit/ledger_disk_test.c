@@ -494,6 +494,50 @@ static void test_no_room(void **state)
     }
 }
 
+/* SQLite gets no more memory at some point: an error, and the ledger is as good as after a crash.
+ */
+static void test_no_memory(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    size_t refused = 0, len;
+    remove_ledger();
+    check_ok(tacit_ledger_file_close(fresh_ledger(name, 100.0), 0, &err), &err);
+    char *newborn = read_all(name, &len);
+    for (sqlite3_int64 room = 1; room < 400000; room += 1 + room / 6) {
+        remove_ledger();
+        write_all(name, newborn, len);
+        forget(NULL);
+        life l = {.count = 0};
+        tacit_ledger_file *file;
+        const tacit_key key = test_key(1);
+        const tacit_cost cost = ledger_cost("gradient", 0.25);
+        static char text[20000];
+        memset(text, 'x', sizeof text - 1);
+        sqlite3_hard_heap_limit64(sqlite3_memory_used() + room);
+        tacit_status status = tacit_ledger_file_open(&file, name, &key, NULL, &err);
+        for (int k = 0; k < RELEASES && !status; k++) {
+            status = commit_text(file, &cost, k, text, &l.told[l.count], &err);
+            l.count += !status;
+        }
+        sqlite3_hard_heap_limit64(0);
+        if (status) {
+            refused++;
+            assert_int_equal(status, TACIT_EINTERNAL);
+        }
+        tacit_ledger_file_close(file, 9, NULL);
+        found f = {.count = 0};
+        file = reopen_ledger(name);
+        check_ok(tacit_ledger_file_each(file, note, &f, &err), &err);
+        assert_true(f.count >= l.count);
+        for (size_t k = 0; k < l.count; k++)
+            assert_int_equal(f.id[k], l.told[k]);
+        check_ok(tacit_ledger_file_close(file, 10, &err), &err);
+    }
+    free(newborn);
+    assert_in_range(refused, 10, 100);
+}
+
 static void test_a_folder_that_is_not_there(void **state)
 {
     (void)state;
@@ -534,6 +578,7 @@ int main(void)
         cmocka_unit_test(test_the_layer_loses_what_was_not_synchronised),
         cmocka_unit_test(test_interrupted_births),
         cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_a_folder_that_is_not_there),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

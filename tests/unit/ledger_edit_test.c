@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -326,6 +327,46 @@ static void test_looking_changes_nothing(void **state)
     free(bytes);
 }
 
+/* On a medium that cannot be written to, as it is to who is not root. */
+static int look_as_nobody(void)
+{
+    tacit_error err = {0};
+    tacit_ledger_file *file;
+    const tacit_key key = test_key(1);
+    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+        return 77;
+    if (access("shelf/a b?%", W_OK) == 0)
+        return 78;
+    tacit_status status = tacit_ledger_file_look(&file, "shelf/a b?%", &key, &err);
+    if (status)
+        return (int)status;
+    const uint64_t found = tacit_ledger_releases(tacit_ledger_file_ledger(file));
+    status = tacit_ledger_file_close(file, 0, &err);
+    return found == 5 ? (int)status : 79;
+}
+
+static void test_looking_at_an_archive(void **state)
+{
+    (void)state;
+    size_t len;
+    assert_int_equal(mkdir("shelf", 0755), 0);
+    free(five_entries("shelf/a b?%", &len));
+    chmod("shelf/a b?%", 0444);
+    chmod("shelf", 0555);
+    chmod(".", 0711); /* the scratch folder is closed to others */
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(look_as_nobody());
+    int how;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    chmod(".", 0700);
+    chmod("shelf", 0755); /* so that it can be removed */
+    assert_true(WIFEXITED(how));
+    if (WEXITSTATUS(how) == 77) /* root, and not allowed to be anybody else */
+        skip();
+    assert_int_equal(WEXITSTATUS(how), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_cut_and_garbled_files),
         cmocka_unit_test(test_evidence_is_left_alone),
         cmocka_unit_test(test_looking_changes_nothing),
+        cmocka_unit_test(test_looking_at_an_archive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

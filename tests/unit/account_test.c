@@ -520,9 +520,12 @@ static void the_door_refuses_too(void **state)
     list[1].count = 0, list[1].noise = NAN; /* checked although it never happened */
     check_fails(tacit_account_epsilon(TACIT_BY_SUM, list, 2, 0.1, &out, &err), TACIT_EINPUT, &err,
                 "\"noise\"");
-    tacit_loss huge[] = {mixed[0], mixed[0]};
-    huge[0].count = huge[1].count = UINT64_C(1) << 53;
-    check_fails(tacit_account_epsilon(TACIT_BY_SUM, huge, 2, 0.1, &out, &err), TACIT_EINPUT, &err,
+    tacit_loss huge[] = {mixed[0], mixed[1], mixed[0]}; /* equal ones are found and merged */
+    huge[0].count = huge[2].count = UINT64_C(1) << 53;
+    check_fails(tacit_account_epsilon(TACIT_BY_SUM, huge, 3, 0.1, &out, &err), TACIT_EINPUT, &err,
+                "2^53");
+    huge[2].noise = NAN; /* which says nothing about a pure loss */
+    check_fails(tacit_account_epsilon(TACIT_BY_SUM, huge, 3, 0.1, &out, &err), TACIT_EINPUT, &err,
                 "2^53");
 }
 

@@ -264,6 +264,24 @@ static void responses_by_their_tables(void **state)
         }
 }
 
+/* Replaced and sampled, the worst is an output that tells nothing with probability 1 - q: then
+ * joint convexity is an equality. */
+static void convexity_is_met_by_the_worst(void **state)
+{
+    (void)state;
+    const long double q = 0.125L, truth = expl(0.75L) / (1 + expl(0.75L));
+    const long double first[] = {1 - q, q * truth, q * (1 - truth)};
+    const long double second[] = {1 - q, q * (1 - truth), q * truth};
+    const tacit_loss pure = {.kind = TACIT_LOSS_PURE, .sampling = 0.125, .epsilon = 0.75};
+    const tacit_loss rho = {.kind = TACIT_LOSS_ZCDP, .sampling = 0.125, .epsilon = 0.25};
+    for (size_t k = 1; k < ORDERS; k++) {
+        const double a = orders[k];
+        close_to(tacit_loss_renyi(&pure, a), listed(3, first, second, a), 1e-10, "pure", a);
+        const long double moment = 1 - q + q * expl((a - 1) * (long double)a / 4);
+        close_to(tacit_loss_renyi(&rho, a), (double)(logl(moment) / (a - 1)), 1e-10, "zcdp", a);
+    }
+}
+
 static densities laplace_mixture(long double x, const tacit_loss *l)
 {
     const long double q = l->sampling, b = l->noise;
@@ -429,6 +447,7 @@ int main(void)
         cmocka_unit_test(lattices_by_slow_sums),
         cmocka_unit_test(bounds_take_over_from_above),
         cmocka_unit_test(responses_by_their_tables),
+        cmocka_unit_test(convexity_is_met_by_the_worst),
         cmocka_unit_test(laplace_by_closed_form_and_sums),
         cmocka_unit_test(fine_grids_are_coarsened),
         cmocka_unit_test(small_losses_keep_their_digits),

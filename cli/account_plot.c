@@ -34,15 +34,6 @@ static tacit_status find_curves(curves *c, const cli_account_facts *facts, tacit
     return TACIT_OK;
 }
 
-static bool says_anything(const double *epsilon)
-{
-    for (int k = 0; k < POINTS; k++) {
-        if (isfinite(epsilon[k]))
-            return true;
-    }
-    return false;
-}
-
 static bool are_alike(const double *a, const double *b)
 {
     for (int k = 0; k < POINTS; k++) {
@@ -53,12 +44,11 @@ static bool are_alike(const double *a, const double *b)
     return true;
 }
 
+/* One that says nothing has no points, and the chart leaves it out. */
 static void add_line(tacit_chart *chart, curves *c, int accountant)
 {
     const double *epsilon = c->epsilon[accountant];
     const char *name = tacit_accountant_names[accountant];
-    if (!says_anything(epsilon))
-        return;
     for (uint32_t k = 0; k < chart->series; k++) {
         if (are_alike(chart->of[k].y, epsilon)) {
             size_t used = strlen(c->name[k]);

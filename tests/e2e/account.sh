@@ -27,6 +27,8 @@ json discrete discrete-gaussian --sigma 3 --sensitivity 1 --steps 4 --delta 1e-6
 json discrete_laplace discrete-laplace --scale 4 --sensitivity 2 --steps 6
 json truth randomized-response --categories 4 --truth 0.7 --steps 3
 json response randomized-response --categories 4 --epsilon 1.9459101490553132 --steps 3
+json answers randomized-response --categories 4 --truth 0.7 --steps 3 --group 2
+json answers_twice randomized-response --categories 4 --truth 0.7 --steps 6
 json pure pure --epsilon 0.1 --steps 100 --delta 1e-6
 json pure_group pure --epsilon 0.02 --steps 100 --delta 1e-6 --group 5
 json approximate approximate --epsilon 0.1 --release-delta 1e-9 --steps 100 --delta 1e-6
@@ -89,6 +91,7 @@ close(epsilon("discrete")["pld"], exact, 0.01)
 close(epsilon("truth")["sum"], 3 * math.log(7), 1e-12) # 0.7 against 0.1
 close(epsilon("response")["sum"], 3 * math.log(7), 1e-12)
 close(epsilon("truth")["pld"], epsilon("response")["pld"], 1e-6)
+assert epsilon("answers") == epsilon("answers_twice") # each record answers
 # Kairouz, Oh, Viswanath: the worked values of the reference are 4.775 exact and 5.756 by them.
 for name in ("pure", "pure_group"):
     e = epsilon(name)
@@ -316,7 +319,7 @@ expect 3 '"adjacency" is another than before' account compose mixed.jsonl
 printf 'run: {name: small, time: 5, every: 0}\ndata: {agents: 12, dimension: 4}\n' >small.yaml
 "$TACIT" run small.yaml --quiet --out bare >/dev/null || complain "run"
 "$TACIT" run small.yaml --quiet --out noisy --set privacy.mechanism=gaussian --set privacy.noise=50 \
-    --set privacy.clip=1 --set run.name=noisy >/dev/null || complain "run with noise"
+    --set privacy.clip=1 --set privacy.delta=1e-6 --set run.name=noisy >/dev/null || complain "run with noise"
 "$TACIT" run small.yaml --quiet --out silent --set protocol.name=alone >/dev/null || complain "run alone"
 json bare compose bare/ledger.jsonl
 json noisy compose noisy/ledger.jsonl
@@ -328,7 +331,7 @@ bare, noisy, silent = load("bare"), load("noisy"), load("silent")
 assert all(a["ledger"]["seal"] == "run" for a in (bare, noisy, silent))
 assert bare["best"] is None and len(bare["unbounded"]) == 6
 claimed = json.load(open("noisy/summary.json"))["privacy"]
-assert claimed["delta"] == noisy["delta"] and noisy["ledger"]["agents"] == 12
+assert claimed["delta"] == noisy["delta"] == 1e-6 and noisy["ledger"]["agents"] == 12
 assert abs(noisy["epsilon"]["pld"] - claimed["epsilon"]) <= 1e-12 * claimed["epsilon"], (noisy, claimed)
 assert silent["best"]["epsilon"] == 0 and silent["unbounded"] == []
 PY

@@ -236,7 +236,7 @@ static void bounds(const tacit_layers *layers, uint64_t distance, bool minus, ui
 
 static void check_covers(const tacit_layers *layers, uint64_t distance, uint64_t height)
 {
-    for (int minus = 0; minus < 2; minus++) {
+    for (int minus = 0; minus < 2 - layers->law.even; minus++) {
         uint64_t low, high;
         bounds(layers, distance, minus, &low, &high);
         assert_true(high <= height);
@@ -245,7 +245,7 @@ static void check_covers(const tacit_layers *layers, uint64_t distance, uint64_t
 
 static void check_sure(const tacit_layers *layers, uint64_t distance, uint64_t height)
 {
-    for (int minus = 0; minus < 2 && height > 0; minus++) {
+    for (int minus = 0; minus < 2 - layers->law.even && height > 0; minus++) {
         uint64_t low, high;
         bounds(layers, distance, minus, &low, &high);
         assert_true(height <= low);

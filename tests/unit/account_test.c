@@ -458,6 +458,24 @@ static void gaussians_compose_to_one(void **state)
     assert_float_equal(ask(TACIT_BY_RDP, many, 2, 1e-6), ask(TACIT_BY_RDP, &one, 1, 1e-6), 1e-10);
 }
 
+/* What stands for what in concentrated DP. */
+static void rho_of_each_kind(void **state)
+{
+    (void)state;
+    const tacit_loss rho = {.kind = TACIT_LOSS_ZCDP, .sampling = 1, .epsilon = 0.125, .count = 9};
+    const double want = ask(TACIT_BY_ZCDP, &rho, 1, 1e-6);
+    for (int kind = TACIT_LOSS_PURE; kind < TACIT_LOSS_KINDS; kind++) {
+        const tacit_loss same = {.kind = (tacit_loss_kind)kind,
+                                 .sampling = 1,
+                                 .epsilon = kind == TACIT_LOSS_ZCDP ? 0.125 : 0.5,
+                                 .shift = 1,
+                                 .noise = 2,
+                                 .categories = 3,
+                                 .count = 9};
+        assert_true(ask(TACIT_BY_ZCDP, &same, 1, 1e-6) == want);
+    }
+}
+
 /* ---- bad input ---- */
 
 static void nonsense_is_refused(void **state)
@@ -524,7 +542,7 @@ static void the_door_refuses_too(void **state)
     huge[0].count = huge[2].count = UINT64_C(1) << 53;
     check_fails(tacit_account_epsilon(TACIT_BY_SUM, huge, 3, 0.1, &out, &err), TACIT_EINPUT, &err,
                 "2^53");
-    huge[2].noise = NAN; /* which says nothing about a pure loss */
+    huge[2].noise = 7; /* which says nothing about a pure loss */
     check_fails(tacit_account_epsilon(TACIT_BY_SUM, huge, 3, 0.1, &out, &err), TACIT_EINPUT, &err,
                 "2^53");
 }
@@ -574,6 +592,7 @@ int main(void)
         cmocka_unit_test(sums_are_rounded_up),
         cmocka_unit_test(gdp_is_exact_over_all_scales),
         cmocka_unit_test(gaussians_compose_to_one),
+        cmocka_unit_test(rho_of_each_kind),
         cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test(the_door_refuses_too),
         cmocka_unit_test(extremes_are_survived),

@@ -20,7 +20,7 @@
 
 #define CAUTION 3.0
 #define FAR_APART 32 /* deviations: any threshold between will do */
-#define SPACING 0.1  /* of the ranks of pilot scores that are tried, from both ends */
+#define SPACING 0.2  /* of the ranks of pilot scores that are tried, from both ends */
 
 typedef struct search {
     const double *with, *without; /* the pilot, sorted */
@@ -113,7 +113,7 @@ static bool fit(const search *s, tacit_audit_bound *best)
     if (gap > FAR_APART)
         return false;
     best->above = m1 >= m0;
-    for (double t = -6; t <= gap + 6; t += 1.0 / 64) {
+    for (double t = -6; t <= gap + 6; t += 1.0 / 16) {
         const double fp = tacit_normal_cdf(-t), fn = tacit_normal_cdf(t - gap);
         const double p = promise(s, fp, fn, best->pooled);
         if (!(p > most))

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Audits of experiments: what is planted, that trainings differ in noise alone, that the score
+ * sees the canary, and that a training with too little noise for its claim is caught.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/shard.h"
+#include "experiment/audit.h"
+#include "testing.h"
+
+static const char small[] = "run: {name: small, time: 8}\n"
+                            "data: {agents: 6, dimension: 4, min-records: 5, max-records: 9, "
+                            "test-records: 0, bound: l2}\n"
+                            "graph: {kind: complete}\n"
+                            "protocol: {name: cd}\n"
+                            "privacy: {mechanism: gaussian, clip: 0.25, noise: 4, epsilon: inf}\n";
+
+static void open_experiment(tacit_experiment *x, const char *const *sets, size_t count)
+{
+    tacit_config config;
+    tacit_error err = {0};
+    tacit_config_init(&config);
+    check_ok(tacit_config_parse(&config, "small.yaml", small, strlen(small), &err), &err);
+    for (size_t k = 0; k < count; k++)
+        check_ok(tacit_config_set(&config, sets[k], &err), &err);
+    check_ok(tacit_experiment_init(x, &config, &err), &err);
+    tacit_config_clear(&config);
+}
+
+typedef struct outcome {
+    tacit_audit audit;
+    tacit_audit_facts facts;
+} outcome;
+
+static tacit_status audit(outcome *out, const char *const *sets, size_t count, uint64_t trials,
+                          uint32_t threads, tacit_canary canary, tacit_error *err)
+{
+    tacit_experiment x;
+    open_experiment(&x, sets, count);
+    const tacit_audit_plan plan = {.trials = trials, .confidence = 0.95, .threads = threads};
+    tacit_status status = tacit_audit_experiment(&out->audit, &out->facts, &x, &canary, &plan, err);
+    tacit_experiment_clear(&x);
+    return status;
+}
+
+static const tacit_canary anybody = {.agent = TACIT_NOBODY, .kind = TACIT_CANARY_WORST};
+
+/* ---- what is planted ---- */
+
+/* How many rows of the two sets differ, and where. */
+static size_t differing(const tacit_dataset *a, const tacit_dataset *b, uint32_t agent, size_t p)
+{
+    tacit_batch x, y;
+    size_t cx = 0, cy = 0, count = 0;
+    const bool some = tacit_shard_next(tacit_dataset_shard(a, agent, TACIT_TRAIN), &cx, &x);
+    assert_true(tacit_shard_next(tacit_dataset_shard(b, agent, TACIT_TRAIN), &cy, &y) == some);
+    for (size_t r = 0; some && r < (x.rows < y.rows ? x.rows : y.rows); r++)
+        count += memcmp((const double *)x.x + r * p, (const double *)y.x + r * p,
+                        p * sizeof(double)) != 0 ||
+                 ((const double *)x.y)[r] != ((const double *)y.y)[r];
+    return count;
+}
+
+static void one_record_of_one_agent_differs(void **state)
+{
+    (void)state;
+    static const char *const plants[][2] = {
+        {"privacy.unit=record", "privacy.adjacency=replace"},
+        {"privacy.unit=user", "privacy.adjacency=replace"},
+        {"privacy.unit=record", "privacy.adjacency=add-remove"}};
+    for (int kind = 0; kind < 2; kind++)
+        for (int k = 0; k < 3; k++) {
+            const char *const sets[] = {plants[k][0], plants[k][1], "privacy.mechanism=none"};
+            tacit_experiment x;
+            tacit_session *s;
+            tacit_error err = {0};
+            tacit_canary_data d;
+            open_experiment(&x, sets, 3);
+            check_ok(tacit_session_create(&s, &x, 1, &err), &err);
+            check_ok(tacit_canary_data_make(&d, s, 2, (tacit_canary_kind)kind, &err), &err);
+            const size_t p = tacit_dataset_features(d.with);
+            const size_t rows = tacit_dataset_rows(s->source.data, 2, TACIT_TRAIN);
+            for (uint32_t i = 0; i < 6; i++)
+                assert_int_equal(differing(d.with, d.without, i, p), i != 2   ? 0
+                                                                     : k == 0 ? 1
+                                                                     : k == 1 ? rows
+                                                                              : 0);
+            assert_int_equal(tacit_dataset_rows(d.with, 2, TACIT_TRAIN), rows + (k == 2));
+            assert_int_equal(tacit_dataset_rows(d.without, 2, TACIT_TRAIN), rows);
+            assert_int_equal(tacit_dataset_rows(d.rest, 0, TACIT_TRAIN), k == 0   ? rows - 1
+                                                                         : k == 1 ? 0
+                                                                                  : rows);
+            double norm = 0;
+            for (size_t j = 0; j < p; j++)
+                norm += d.x[j] * d.x[j];
+            assert_true(norm <= 1 + 1e-12 && norm > 0);
+            tacit_canary_data_clear(&d);
+            tacit_session_free(s);
+            tacit_experiment_clear(&x);
+        }
+}
+
+/* ---- whole audits ---- */
+
+static void threads_do_not_matter(void **state)
+{
+    (void)state;
+    outcome one, two;
+    tacit_error err = {0};
+    check_ok(audit(&one, NULL, 0, 12, 1, anybody, &err), &err);
+    check_ok(audit(&two, NULL, 0, 12, 3, anybody, &err), &err);
+    assert_memory_equal(one.audit.with, two.audit.with, 18 * sizeof(double));
+    assert_memory_equal(one.audit.without, two.audit.without, 18 * sizeof(double));
+    for (int k = 0; k < 17; k++)
+        assert_true(one.audit.with[k] != one.audit.with[k + 1]);
+    char *a = tacit_audit_json(&one.audit, &one.facts),
+         *b = tacit_audit_json(&two.audit, &two.facts);
+    assert_string_equal(a, b);
+    assert_non_null(strstr(a, "\"schema\": \"tacit.audit/1\""));
+    free(a);
+    free(b);
+    tacit_audit_clear(&one.audit);
+    tacit_audit_clear(&two.audit);
+}
+
+/* A log-likelihood ratio has mean mu^2/2 with the canary and -mu^2/2 without, and variance mu^2:
+ * the score is that of the claim, no more and no less. The canary is clipped in both worlds here,
+ * so that its shift is the whole sensitivity, 2C: with R releases mu = 2 sqrt(R) / noise. Means of
+ * 400 scores are off by five of their standard deviations with probability below 1e-6. */
+static void scores_have_the_law_of_the_claim(void **state)
+{
+    (void)state;
+    enum { TRIALS = 400 };
+    outcome o;
+    tacit_error err = {0};
+    check_ok(audit(&o, NULL, 0, TRIALS, 2, anybody, &err), &err);
+    assert_int_equal(o.facts.curve, TACIT_CURVE_GAUSSIAN);
+    assert_true(o.facts.releases > 3);
+    const double mu = 2 * sqrt((double)o.facts.releases) / 4;
+    const double *const scores[] = {o.audit.without, o.audit.with};
+    for (int with = 0; with < 2; with++) {
+        double sum = 0, squares = 0;
+        for (int k = 0; k < TRIALS; k++)
+            sum += scores[with][k] / TRIALS;
+        for (int k = 0; k < TRIALS; k++)
+            squares += (scores[with][k] - sum) * (scores[with][k] - sum) / TRIALS;
+        print_message("mean %.4f, deviation %.4f, mu %.4f\n", sum, sqrt(squares), mu);
+        assert_true(fabs(sum - (with ? 1 : -1) * mu * mu / 2) < 5 * mu / sqrt(TRIALS));
+        assert_true(fabs(sqrt(squares) - mu) < 5 * mu / sqrt(2 * TRIALS));
+    }
+    assert_true(tacit_audit_shown(&o.audit) < o.facts.claimed);
+    assert_true(o.audit.trade_off.epsilon > 0.6 * o.facts.claimed);
+    assert_false(tacit_audit_refutes(&o.audit, &o.facts));
+    o.facts.claimed *= 0.4; /* as if there were twice the noise */
+    assert_true(tacit_audit_refutes(&o.audit, &o.facts));
+    char *page = tacit_audit_page(&o.audit, &o.facts);
+    assert_non_null(strstr(page, "The claim does not hold"));
+    assert_non_null(strstr(page, "<svg"));
+    free(page);
+    tacit_audit_clear(&o.audit);
+}
+
+static void laplace_lots_and_bare_values_are_scored(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sets[3];
+        tacit_audit_curve curve;
+        double least; /* Clopper-Pearson bound with 150 trials */
+    } worlds[] = {
+        {{"privacy.mechanism=laplace", "privacy.noise=1", "run.time=8"}, TACIT_CURVE_NONE, 1},
+        {{"privacy.sampling=0.5", "privacy.noise=0.5", "run.time=8"}, TACIT_CURVE_NONE, 1},
+        {{"privacy.mechanism=none", "privacy.noise=0", "privacy.clip=0"}, TACIT_CURVE_NONE, 3},
+        {{"privacy.mechanism=none", "privacy.noise=0", "protocol.name=model-propagation"},
+         TACIT_CURVE_NONE,
+         3},
+        {{"privacy.mechanism=none", "privacy.noise=0", "protocol.name=global"},
+         TACIT_CURVE_NONE,
+         3},
+        {{"privacy.unit=user", "privacy.noise=0.5", "run.time=8"}, TACIT_CURVE_GAUSSIAN, 3},
+    };
+    for (size_t k = 0; k < sizeof worlds / sizeof *worlds; k++) {
+        outcome o;
+        tacit_error err = {0};
+        check_ok(audit(&o, worlds[k].sets, 3, 150, 2, anybody, &err), &err);
+        print_message("%s: claimed %.4g, shown %.4g\n", worlds[k].sets[0], o.facts.claimed,
+                      tacit_audit_shown(&o.audit));
+        assert_int_equal(o.facts.curve, worlds[k].curve);
+        assert_true(o.audit.clopper_pearson.epsilon >= worlds[k].least);
+        assert_false(tacit_audit_refutes(&o.audit, &o.facts));
+        tacit_audit_clear(&o.audit);
+    }
+}
+
+static void what_cannot_be_audited_is_refused(void **state)
+{
+    (void)state;
+    outcome o;
+    tacit_error err = {0};
+    const char *const silent[] = {"protocol.name=alone", "privacy.mechanism=none",
+                                  "privacy.noise=0"};
+    check_fails(audit(&o, silent, 3, 10, 1, anybody, &err), TACIT_EINPUT, &err, "never speaks");
+    check_fails(audit(&o, NULL, 0, 0, 1, anybody, &err), TACIT_EINPUT, &err, "at least one trial");
+    check_fails(audit(&o, NULL, 0, 10, 1, (tacit_canary){.agent = 6}, &err), TACIT_EINPUT, &err,
+                "no agent \"6\"");
+    const char *const short_run[] = {"run.time=0.001"};
+    check_fails(audit(&o, short_run, 1, 10, 1, anybody, &err), TACIT_EINPUT, &err,
+                "nothing to audit");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_record_of_one_agent_differs),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(scores_have_the_law_of_the_claim),
+        cmocka_unit_test(laplace_lots_and_bare_values_are_scored),
+        cmocka_unit_test(what_cannot_be_audited_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -190,17 +190,17 @@ bool tacit_big_guess(const tacit_big *big, tacit_guess *guess)
 
 /* ---- the comparison ---- */
 
-/* x[0..n] + plus < y[0..n]? The numbers have two limbs to spare. */
+/* x[0..n] + plus < y[0..n]? */
 static bool less(const uint64_t *x, u128 plus, const uint64_t *y, int n)
 {
-    uint64_t sum[TACIT_BIG_LIMBS + 2];
+    uint64_t sum[TACIT_BIG_LIMBS + 1] = {0};
     u128 carry = plus;
-    for (int k = 0; k <= n + 1; k++) {
-        u128 part = (u128)(uint64_t)carry + (k <= n ? x[k] : 0);
+    for (int k = 0; k <= n; k++) {
+        u128 part = (u128)(uint64_t)carry + x[k];
         sum[k] = (uint64_t)part;
         carry = (carry >> 64) + (part >> 64);
     }
-    if (sum[n + 1] > 0)
+    if (carry > 0)
         return false;
     for (int k = n; k >= 0; k--)
         if (sum[k] != y[k])

@@ -22,7 +22,6 @@
 #define LOG_NEGLIGIBLE 12.0 /* what is cut off is e^-12 of delta */
 #define LOG_LEAST_DELTA -690.0
 #define MOST_ROUNDS 4
-#define LONG ((size_t)1 << 17) /* from here on, planning settles for less */
 
 /* A question: one of epsilon and delta, given the other. */
 typedef struct question {
@@ -56,13 +55,13 @@ static void side_clear(side *s)
     *s = (side){0};
 }
 
-static tacit_status sketch_all(side *s, double cut, tacit_error *err)
+static tacit_status sketch_all(side *s, const question *q, double cut, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
     for (size_t k = 0; k < s->count && !status; k++) {
         pld_sketch_clear(&s->sketch[k]);
         pld_shape_of(&s->shape[k], &s->pair[k], cut);
-        status = pld_sketch_build(&s->sketch[k], &s->pair[k], &s->shape[k], err);
+        status = pld_sketch_build(&s->sketch[k], &s->pair[k], &s->shape[k], q->optimistic, err);
     }
     return status;
 }
@@ -72,7 +71,7 @@ static tacit_status prepare(side *s, const question *q, tacit_error *err)
 {
     const double many = log(s->releases + 1) + LOG_NEGLIGIBLE;
     double log_delta = q->by_delta ? fmax(log(q->given - q->infinite), LOG_LEAST_DELTA) : -40;
-    tacit_status status = sketch_all(s, many - log_delta, err);
+    tacit_status status = sketch_all(s, q, many - log_delta, err);
     if (status)
         return status;
     if (q->by_delta) {
@@ -82,7 +81,7 @@ static tacit_status prepare(side *s, const question *q, tacit_error *err)
     for (int round = 0; round < 2 && !status; round++) {
         s->tilt = pld_tilt_for_epsilon(s->sketch, s->count, q->given);
         log_delta = fmax(pld_tilt_log_delta(&s->tilt), LOG_LEAST_DELTA);
-        status = sketch_all(s, many - fmin(log_delta, 0), err);
+        status = sketch_all(s, q, many - fmin(log_delta, 0), err);
     }
     return status;
 }
@@ -163,7 +162,8 @@ static tacit_status side_answer(double *answer, const side *s, const question *q
         pld_plan plan;
         const pld_wish wish = {wished_error(q, epsilon, f.slope, precision), f.slope};
         if (!pld_plan_make(&plan, &s->tilt, &wish, s->pair, s->sketch, s->count) ||
-            !(plan.grid.step < step) || f.error <= (plan.length > LONG ? 12 : 2) * wish.error)
+            !(plan.grid.step < step) ||
+            f.error <= fmax(2, 1.2 * pld_lenience((double)plan.length)) * wish.error)
             break;
         tacit_status status = compute(&f, s, q, &plan, err);
         if (status)

@@ -116,10 +116,12 @@ typedef struct pld_sketch {
     double *loss, *log_mass;
     double times;
     double at_zero, at_minus_one; /* log E e^(sL) at s = 0 and -1: 0 but for quadrature */
+    double apart; /* from below: what merging atoms that lie apart takes off the variance, per
+                     unit of loss that they are off the grid */
 } pld_sketch;
 
 tacit_status pld_sketch_build(pld_sketch *sketch, const pld_pair *pair, const pld_shape *shape,
-                              tacit_error *err);
+                              bool optimistic, tacit_error *err);
 void pld_sketch_clear(pld_sketch *sketch);
 
 /* Of the sum of all losses under the tilted law: log of E e^(tilt L), mean and deviation. */
@@ -151,6 +153,8 @@ typedef struct pld_wish {
 /* False if no window of a size we allow will do. */
 bool pld_plan_make(pld_plan *plan, const pld_tilt *tilt, const pld_wish *wish, const pld_pair *pair,
                    const pld_sketch *sketch, size_t count);
+/* Windows beyond 2^18 points are costly: by what factor the wished error may be missed then. */
+double pld_lenience(double length);
 /* What a grid adds to epsilon, roughly. */
 double pld_predicted_error(const pld_sketch *sketch, size_t count, double tilt, double slope,
                            double step);

@@ -123,15 +123,17 @@ typedef struct outside {
 /* log of E e^(s L) under the tilted law. */
 static double log_rise(const pld_law *law, double step, double s)
 {
-    double sum = 0;
+    double most = -INFINITY, small = 0, sum = 0;
+    for (size_t k = 0; k < law->size; k++) {
+        const double x = s * step * (double)law->index[k];
+        most = fmax(most, x);
+        small += law->mass[k] * expm1(fmin(x, 100));
+    }
+    if (most < 100 && small > -0.5)
+        return log1p(small); /* keeps the digits of a result near 0 */
     for (size_t k = 0; k < law->size; k++)
-        sum += law->mass[k] * expm1(s * step * (double)law->index[k]);
-    if (sum > -0.5)
-        return log1p(sum);
-    sum = 0; /* far below 1, where the above has lost its digits */
-    for (size_t k = 0; k < law->size; k++)
-        sum += law->mass[k] * exp(s * step * (double)law->index[k]);
-    return log(sum);
+        sum += law->mass[k] * exp(s * step * (double)law->index[k] - most);
+    return most + log(sum);
 }
 
 static void add_outside(outside *o, const pld_law *law, double times, const pld_plan *plan)

@@ -109,6 +109,8 @@ double pld_slope(const pld_pair *pair, double z)
     const double b = pair->noise;
     if (pair->family == PLD_LAPLACE)
         return 2 / b;
+    if (pair->rate == 1) /* P is normal around the shift, and the loss linear */
+        return fmax(fabs(z - pair->shift) / b, 1) / b;
     return fmax((fabs(z) + pair->shift) / b, 1) / b;
 }
 
@@ -122,28 +124,29 @@ static double gaussian_tail(const pld_pair *pair, double y)
     return exp(log_density(pair, y)) / -expm1(-y / pair->noise / pair->noise) * (1 + 1e-12);
 }
 
+/* P is N(0) and N(s) mixed, or one of them: spans around both, one if they touch. */
 static void shape_gaussian(pld_shape *shape, const pld_pair *pair, double cut)
 {
-    const double q = pair->rate, s = pair->shift;
-    const double reach = pair->noise * sqrt(2 * cut) + (pair->lattice ? 1 : 0);
-    double far = pair->way == PLD_ADD ? reach : s + reach, low = -reach, unused;
-    if (pair->lattice) {
-        far = ceil(far);
-        low = floor(low);
-    }
-    const double past = pair->lattice ? 1 : 0; /* the span includes its ends */
-    const double plain = gaussian_tail(pair, far + past);
+    const double q = pair->way == PLD_ADD ? 0 : pair->rate, s = pair->shift;
+    double reach = pair->noise * sqrt(2 * cut), unused;
+    if (pair->lattice)
+        reach = ceil(reach + 1);
+    const double past = pair->lattice ? 1 : 0; /* a span includes its ends */
+    const double out = gaussian_tail(pair, reach + past);
+    const double low = q == 1 ? s - reach : -reach, high = q == 0 ? reach : s + reach;
     shape->exact = false;
     shape->spans = 1;
-    shape->span[0] = (pld_span){low, far};
-    shape->top =
-        pair->way == PLD_ADD
-            ? (pld_point){plain, -log1p(-q)}
-            : (pld_point){(1 - q) * plain + q * gaussian_tail(pair, far + past - s), INFINITY};
-    shape->bottom.mass = gaussian_tail(pair, past - low);
-    if (pair->way != PLD_ADD)
-        shape->bottom.mass = (1 - q) * shape->bottom.mass + q * gaussian_tail(pair, s + past - low);
+    shape->span[0] = (pld_span){low, high};
+    shape->bottom.mass = q == 1 ? out : (1 - q) * out + q * gaussian_tail(pair, s + reach + past);
     pld_at(pair, low, &unused, &shape->bottom.loss);
+    shape->top =
+        pair->way == PLD_ADD ? (pld_point){out, -log1p(-pair->rate)} : (pld_point){out, INFINITY};
+    if (q > 0 && q < 1 && s > 2 * (reach + past)) {
+        shape->spans = 2;
+        shape->span[0].to = reach;
+        shape->span[1] = (pld_span){s - reach, high};
+        shape->top.mass += out; /* between the spans: beyond one or the other */
+    }
 }
 
 static void shape_laplace(pld_shape *shape, const pld_pair *pair)

@@ -88,7 +88,7 @@ static double raw_moments(const pld_sketch *sketch, double tilt, double *mean, d
 }
 
 tacit_status pld_sketch_build(pld_sketch *sketch, const pld_pair *pair, const pld_shape *shape,
-                              tacit_error *err)
+                              bool optimistic, tacit_error *err)
 {
     const size_t room = 3 * count_panels(pair, shape) + PLD_MOST_POINTS + 2;
     *sketch = (pld_sketch){.times = pair->times};
@@ -98,6 +98,8 @@ tacit_status pld_sketch_build(pld_sketch *sketch, const pld_pair *pair, const pl
         return tacit_out_of_memory(err);
     for (int k = 0; k < pair->points; k++)
         add_node(sketch, log(pair->point[k].mass), pair->point[k].loss);
+    for (int k = 1; k < pair->points && optimistic; k++)
+        sketch->apart += pair->point[k - 1].mass * (pair->point[k].loss - pair->point[k - 1].loss);
     if (shape->spans > 0)
         add_node(sketch, log(shape->bottom.mass), shape->bottom.loss);
     for (int k = 0; k < shape->spans; k++)
@@ -225,11 +227,10 @@ static double log_rise(const pld_sketch *sketch, size_t count, double tilt, doub
     return total;
 }
 
-/* One end of the window: where Chernoff, at `order`, leaves little enough beyond; or where the
- * losses end, if that is nearer. */
+/* One end of the window: where Chernoff, at `order`, leaves little enough beyond, and where the
+ * losses end. */
 typedef struct edge {
-    double at, order;
-    bool support;
+    double chernoff, order, support;
 } edge;
 
 static edge find_edge(const pld_sketch *sketch, size_t count, const pld_tilt *t, double sign)
@@ -253,8 +254,8 @@ static edge find_edge(const pld_sketch *sketch, size_t count, const pld_tilt *t,
             break;
         }
     }
-    e.support = bound < best;
-    e.at = sign * fmin(best, bound);
+    e.chernoff = sign * best;
+    e.support = sign * bound;
     return e;
 }
 
@@ -269,6 +270,7 @@ double pld_predicted_error(const pld_sketch *sketch, size_t count, double tilt, 
         moments(&sketch[k], tilt, &mean, &own);
         const double size = sqrt(own + mean * mean);
         variance += sketch[k].times * fmin(step * step / 6, step * size);
+        variance += sketch[k].times * sketch[k].apart * step / 2;
         releases += sketch[k].times;
     }
     return fmin((1 + slope) / 2 * variance, releases * step);
@@ -307,6 +309,13 @@ static double unit_of(const pld_pair *pair, size_t count)
     return most ? most->anchor : 1;
 }
 
+double pld_lenience(double length)
+{
+    if (length <= GOOD_LENGTH)
+        return 1;
+    return length <= 4 * GOOD_LENGTH ? 10 : length <= 8 * GOOD_LENGTH ? 30 : 100;
+}
+
 /* The largest step that is fine enough, as long as the window holds it. */
 static double choose_step(const pld_sketch *sketch, size_t count, double tilt, const pld_wish *wish,
                           double width, double unit)
@@ -316,8 +325,8 @@ static double choose_step(const pld_sketch *sketch, size_t count, double tilt, c
     while (pld_predicted_error(sketch, count, tilt, wish->slope, h) > wish->error &&
            width / h < 2 * MOST_LENGTH)
         h *= finer;
-    while (room / h > GOOD_LENGTH &&
-           pld_predicted_error(sketch, count, tilt, wish->slope, 2 * h) <= 10 * wish->error)
+    while (room / h > GOOD_LENGTH && pld_predicted_error(sketch, count, tilt, wish->slope, 2 * h) <=
+                                         pld_lenience(room / h) * wish->error)
         h *= 2;
     while (room / h + 16 > MOST_LENGTH)
         h *= 2;
@@ -339,21 +348,12 @@ static bool exact_grid(pld_grid *grid, const pld_pair *pair, size_t count, doubl
     return true;
 }
 
-/* Rounding up to the grid may move the end of the support by a step for each release. */
-static double padding(const edge *e, const pld_sketch *sketch, size_t count, double step,
-                      double width)
-{
-    double releases = 0;
-    for (size_t k = 0; k < count; k++)
-        releases += sketch[k].times;
-    return e->support ? fmin(releases * step, width / 16) : 0;
-}
-
 bool pld_plan_make(pld_plan *plan, const pld_tilt *t, const pld_wish *wish, const pld_pair *pair,
                    const pld_sketch *sketch, size_t count)
 {
     const edge low = find_edge(sketch, count, t, -1), high = find_edge(sketch, count, t, 1);
-    const double width = fmax(high.at - low.at, 1e-6 * fmax(fabs(high.at), fabs(low.at)));
+    double from = fmax(low.chernoff, low.support), to = fmin(high.chernoff, high.support);
+    const double width = fmax(to - from, 1e-6 * fmax(fabs(to), fabs(from)));
     if (!isfinite(width) || !(width > 0) || fabs(t->mean) > 1e12)
         return false;
     plan->up = high.order;
@@ -364,8 +364,11 @@ bool pld_plan_make(pld_plan *plan, const pld_tilt *t, const pld_wish *wish, cons
     if (!plan->grid.exact)
         plan->grid.step = choose_step(sketch, count, t->tilt, wish, width, unit_of(pair, count));
     const double h = plan->grid.step;
-    const double from = low.at - padding(&low, sketch, count, h, width);
-    const double to = high.at + padding(&high, sketch, count, h, width);
+    double moved = 0; /* rounding to the grid may move the end of the losses by a step each */
+    for (size_t k = 0; k < count; k++)
+        moved += sketch[k].times * h;
+    from = fmax(low.chernoff, low.support - moved);
+    to = fmin(high.chernoff, high.support + moved);
     plan->length = length_for(1.02 * (to - from) / h + 12);
     plan->first = (int64_t)floor((from + to) / 2 / h) - (int64_t)(plan->length / 2);
     return fabs(to / h) < 1e15 && fabs(from / h) < 1e15 && plan->length <= TACIT_FFT_MOST;

@@ -63,7 +63,7 @@ int pld_nodes(const pld_pair *pair, double z, double width, bool coarse, double 
 {
     if (pair->lattice)
         return integers(z, width, at, weight);
-    const double change = width * pld_slope(pair, fabs(z) + width);
+    const double change = width * fmax(pld_slope(pair, z), pld_slope(pair, z + width));
     const int n = coarse || change <= THREE ? 3 : change <= FOUR ? 4 : 6;
     const double *node = n == 3 ? node3 : n == 4 ? node4 : node6;
     const double *share = n == 3 ? weight3 : n == 4 ? weight4 : weight6;

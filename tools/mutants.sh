@@ -26,6 +26,11 @@ ledger: nothing charged@src/privacy/ledger.c@s/last->releases++;/;/@unit/release
 ledger: touched permit handed back@src/privacy/ledger.c@s/if (permit->state != TACIT_PERMIT_RESERVED)/if (permit->state == TACIT_PERMIT_SPENT)/@unit/release_test
 ledger: budget ignored@src/privacy/ledger.c@s/if (isinf(budget->epsilon) \&\& budget->epsilon > 0)/if (budget)/@unit/release_test
 release: value of another permit@src/privacy/mechanism.c@s/ || bounded->permit != permit//@unit/release_test
+noise: zero for each sign@src/random/layers.c@s#layers->slot\[last\].sure = layers->scale / 2;#layers->slot[last].sure = layers->scale;#@unit/noise_test
+noise: boxes one unit low@src/random/layers.c@s#>> down) + 1;#>> down);#@unit/noise_parts_test
+noise: ties always below@src/random/real.c@s#return tacit_below_exact(question, fraction, words);#return true;#@unit/noise_parts_test
+noise: variance not halved@src/random/noise.c@s#law->rate_down = shift - down + halvings;#law->rate_down = shift - down + 0*halvings;#@unit/noise_test
+noise: words fetched ahead@src/random/noise.c@s#fetch(stream, now \* each, batch);#fetch(stream, BATCH, batch); words.end = batch + BATCH;#@unit/noise_test
 grid: norm not checked after rounding@src/privacy/bound.c@s/if (sum <= most)/if (sum > 0)/@unit/grid_test
 grid: rows not clipped@src/model/gradient_grid.c@s/return size <= radius ? a : .*;/return a;/@unit/grid_test
 grid: integers not checked again@src/model/gradient_grid.c@s/if (norm > most)/if (norm > 2 * most)/@unit/grid_test
@@ -39,7 +44,6 @@ noise: ids reused@src/privacy/ledger.c@s/ledger->next++/ledger->count ? ledger->
 response: too much truth@src/privacy/mechanism.c@s/exp(-cost->noise)/exp(-2 * cost->noise)/@unit/grid_test
 lots: everyone@src/privacy/release.h@s/return word < lot->below;/return true;/@unit/grid_test
 lots: a fixed share@src/privacy/release.h@s/return word < lot->below;/return (lot->stream.used \/ 4) % 10 < 3;/@unit/grid_test
-users: not bounded as a whole@src/model/gradient_grid.c@s/tacit_grid_shrink(g->cost->norm, g->limit, g->model->features, g->row);/;/@unit/grid_test
 budget: one release too many@src/privacy/ledger.c@s/return have < most ? TACIT_OK/return have <= most ? TACIT_OK/@unit/budget_test
 budget: entries before forgotten@src/privacy/ledger.c@s/ledger->count - (last != NULL),/0,/@unit/budget_test
 budget: silence taken for zero@src/privacy/budget.c@s/if (status == TACIT_OK \&\& isnan(\*epsilon))/if (status > 200)/@unit/budget_test

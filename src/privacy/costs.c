@@ -155,8 +155,10 @@ static tacit_ratio exactly(double value)
 static tacit_status prepare(const tacit_cost *cost, tacit_noise **out, tacit_error *err)
 {
     const double steps = ldexp(cost->noise, -cost->grid);
-    if (!(steps > 0 && steps <= 0x1p31))
-        return tacit_fail(err, TACIT_EINPUT, "the noise of \"%s\" is %g grid steps, not 1 to 2^31",
+    if (!(steps > 0 && steps <= 0x1p31) || (steps > 0x1p20 && steps != floor(steps)) ||
+        steps * 1024 != floor(steps * 1024))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "the noise of \"%s\" is %.17g grid steps, which was never planned so",
                           cost->what, steps);
     const tacit_ratio ratio = exactly(steps);
     if (cost->mechanism == TACIT_MECHANISM_LAPLACE)

@@ -211,6 +211,60 @@ static void test_a_record_changes_integers_by_its_bound(void **state)
                 check_bounds(loss, (tacit_scalar)scalar, (tacit_mechanism)m, &d);
 }
 
+/* Squares of such features are zero in single precision, so floats believe the record to be short;
+ * times a huge slope it is not. Only the check of integers sees that. */
+static void test_what_floats_cannot_measure(void **state)
+{
+    (void)state;
+    dice d = {41};
+    learner l = learner_make(1, TACIT_F32, 1, &d);
+    tacit_error err = {0};
+    for (int k = 0; k < FEATURES; k++)
+        tacit_public_set(l.at, 0, (size_t)k, 0);
+    int shrunk = 0;
+    for (int trial = 0; trial < 300; trial++) {
+        tacit_cost cost = planned(trial % 2 ? TACIT_MECHANISM_LAPLACE : TACIT_MECHANISM_GAUSSIAN, 1,
+                                  10, FEATURES);
+        double x[FEATURES], part = pow(10, dice_between(&d, -1.7, 0.3));
+        for (int k = 0; k < FEATURES; k++)
+            x[k] = 1e-25 * part;
+        check_ok(tacit_dataset_put(l.data, 0, TACIT_TRAIN, 0, x, -0.5e25, &err), &err);
+        int64_t steps[FEATURES];
+        gradient(&l, &cost, steps, NULL);
+        const long double limit = tacit_cost_limit(&cost);
+        assert_true(length(cost.norm, steps) <= limit);
+        shrunk += length(cost.norm, steps) > limit * 0.99L;
+    }
+    assert_true(shrunk > 100);
+    learner_free(&l);
+}
+
+/* A long gradient is made shorter and keeps its direction. */
+static void test_clipping_keeps_the_direction(void **state)
+{
+    (void)state;
+    dice d = {42};
+    for (int m = TACIT_MECHANISM_LAPLACE; m <= TACIT_MECHANISM_GAUSSIAN; m++)
+        for (int trial = 0; trial < 50; trial++) {
+            learner l = learner_make(1, TACIT_F64, 1, &d);
+            tacit_cost whole = planned((tacit_mechanism)m, 1e15, 1e15, FEATURES);
+            tacit_cost cut = planned((tacit_mechanism)m, 1e-3, 1e-3, FEATURES);
+            int64_t a[FEATURES], b[FEATURES];
+            gradient(&l, &whole, a, NULL);
+            gradient(&l, &cut, b, NULL);
+            long double ab = 0, aa = 0, bb = 0;
+            for (int k = 0; k < FEATURES; k++) {
+                ab += (long double)a[k] * (long double)b[k];
+                aa += (long double)a[k] * (long double)a[k];
+                bb += (long double)b[k] * (long double)b[k];
+            }
+            if (aa > 1e8L) /* enough steps to have a direction */
+                assert_true(ab > 0.999L * sqrtl(aa * bb));
+            assert_true(length(cut.norm, b) > 0.99L * (long double)tacit_cost_limit(&cut));
+            learner_free(&l);
+        }
+}
+
 /* The clip does not merely bound: a short gradient goes through as it is. */
 static void test_short_gradients_are_kept(void **state)
 {
@@ -696,6 +750,8 @@ int main(void)
         cmocka_unit_test(test_plans_round_towards_privacy),
         cmocka_unit_test(test_senseless_plans_are_refused),
         cmocka_unit_test(test_a_record_changes_integers_by_its_bound),
+        cmocka_unit_test(test_what_floats_cannot_measure),
+        cmocka_unit_test(test_clipping_keeps_the_direction),
         cmocka_unit_test(test_short_gradients_are_kept),
         cmocka_unit_test(test_order_of_records_does_not_show),
         cmocka_unit_test(test_users_are_bounded_as_a_whole),

@@ -55,6 +55,8 @@ double tacit_log_sum(const double *value, size_t n)
 /* ---- normal ---- */
 double tacit_mills(double x)
 {
+    if (isnan(x))
+        return x;
     if (x < 3)
         return x < -38 ? INFINITY : SQRT_HALF_PI * exp(x * x / 2) * erfc(x * SQRT_HALF);
     double below = x;

@@ -92,6 +92,70 @@ static tacit_status refuse(const tacit_budget *budget, const tacit_cost *cost, u
                       cost->what, (unsigned long long)most, budget->epsilon, budget->delta);
 }
 
+/* What a ledger holds beside one cost, added up by cost. */
+enum { OTHERS = 8 };
+typedef struct others {
+    tacit_ledger_entry entry[OTHERS];
+    uint32_t count;
+    uint64_t have; /* releases of the cost itself */
+} others;
+
+/* False if there are too many kinds to add up here. */
+static bool gather(others *o, const tacit_ledger *ledger, const tacit_cost *kept)
+{
+    *o = (others){0};
+    for (uint32_t k = 0; k < ledger->count; k++) {
+        const tacit_ledger_entry *e = &ledger->entries[k];
+        uint32_t at = 0;
+        while (at < o->count && o->entry[at].cost != e->cost)
+            at++;
+        if (e->cost == kept) {
+            o->have += e->releases;
+        } else if (at < o->count) {
+            o->entry[at].releases += e->releases;
+        } else if (e->releases > 0) {
+            if (o->count == OTHERS)
+                return false;
+            o->entry[o->count++] = (tacit_ledger_entry){.cost = e->cost, .releases = e->releases};
+        }
+    }
+    return true;
+}
+
+/* The same with at most an eighth more of everything: what fits after that fits after less, and
+ * ledgers that differ a little ask the same question. */
+static others rounded_up(const others *o)
+{
+    others up = *o;
+    for (uint32_t k = 0; k < up.count; k++) {
+        uint64_t n = up.entry[k].releases, unit = 1;
+        while (n / unit >= 16)
+            unit *= 2;
+        up.entry[k].releases = (n + unit - 1) / unit * unit;
+    }
+    return up;
+}
+
+/* `most` releases of `kept` fit in all, or at least more than there are. */
+static tacit_status most_in_all(const tacit_ledger *ledger, tacit_costs *costs,
+                                const tacit_budget *budget, const tacit_cost *kept, uint64_t *have,
+                                uint64_t *most, tacit_error *err)
+{
+    others o;
+    if (!gather(&o, ledger, kept)) { /* entry by entry then */
+        const tacit_ledger_entry *last = running(ledger, kept);
+        *have = last ? last->releases : 0;
+        return tacit_costs_most(costs, ledger->entries, ledger->count - (last != NULL), kept,
+                                budget, most, err);
+    }
+    *have = o.have;
+    const others up = rounded_up(&o);
+    tacit_status status = tacit_costs_most(costs, up.entry, up.count, kept, budget, most, err);
+    if (status != TACIT_OK || o.have < *most || memcmp(&up, &o, sizeof o) == 0)
+        return status;
+    return tacit_costs_most(costs, o.entry, o.count, kept, budget, most, err);
+}
+
 /* Before anything is computed from data. `kept` is the kept copy of the cost. */
 static tacit_status check_budget(const tacit_ledger *ledger, tacit_costs *costs,
                                  const tacit_budget *budget, const tacit_cost *kept,
@@ -105,11 +169,8 @@ static tacit_status check_budget(const tacit_ledger *ledger, tacit_costs *costs,
                           "budget is epsilon = %g; set \"privacy.epsilon: inf\" to release bare "
                           "values all the same",
                           kept->what, tacit_mechanism_name(kept->mechanism), budget->epsilon);
-    const tacit_ledger_entry *last = running(ledger, kept);
-    const uint64_t have = last ? last->releases : 0;
-    uint64_t most = 0;
-    tacit_status status = tacit_costs_most(costs, ledger->entries, ledger->count - (last != NULL),
-                                           kept, budget, &most, err);
+    uint64_t have = 0, most = 0;
+    tacit_status status = most_in_all(ledger, costs, budget, kept, &have, &most, err);
     if (status != TACIT_OK)
         return status;
     return have < most ? TACIT_OK : refuse(budget, kept, most, err);

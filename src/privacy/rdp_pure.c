@@ -56,6 +56,8 @@ static void add(terms *t, double log_weight, double y)
 
 static double divergence(const terms *t)
 {
+    if (isnan(t->sum))
+        return INFINITY; /* no number is better than a wrong one */
     return t->sum > 0 ? tacit_renyi_of(t->most + log(t->sum), t->alpha) : 0;
 }
 

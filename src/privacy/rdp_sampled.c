@@ -60,6 +60,8 @@ double tacit_renyi_term(double order, double u, double log_ratio)
     const double tilt = b * log_ratio;
     if (tilt > 700)
         return log_ratio + tilt;
+    if (log_ratio < -700) /* r is nothing beside what is subtracted */
+        return log(b);
     return log_ratio + log(expm1(tilt) + b * expm1(-log_ratio));
 }
 

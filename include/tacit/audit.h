@@ -28,6 +28,13 @@ typedef struct tacit_guesses {
  * at (1 - confidence) / 2 (Jagielski, Ullman, Oprea 2020); at least 0, NAN for absurd counts. */
 double tacit_audit_clopper_pearson(const tacit_guesses *guesses, double delta, double confidence);
 
+/* One direction of the same from both kinds of errors in one test: tighter where few trials are
+ * said to have the canary (`mirrored`: to lack it). Conditional on how many those are, the odds
+ * ratio has an exact bound (Fisher, Cornfield); Clopper-Pearson bounds at a tenth of 1 - confidence
+ * turn odds into probabilities. */
+double tacit_audit_ratio(const tacit_guesses *guesses, bool mirrored, double delta,
+                         double confidence);
+
 /* What else is known of the mechanism: how far the error rates of any test trade off. The claim
  * is then about a shift of such noise, and a bound on the shift is a bound on epsilon. Laplace
  * means one release; many Gaussian releases are one Gaussian. */
@@ -83,12 +90,21 @@ typedef struct tacit_audit_plan {
 
 #define TACIT_AUDIT_MAX_TRIALS (UINT64_C(1) << 30)
 
+/* How errors become a bound; like thresholds, chosen on the pilot. */
+typedef enum tacit_audit_method {
+    TACIT_SEPARATE, /* a Clopper-Pearson bound for each kind of errors */
+    TACIT_RATIO,    /* tacit_audit_ratio */
+    TACIT_MIRRORED,
+    TACIT_POOLED /* tacit_audit_trade_off_pooled */
+} tacit_audit_method;
+extern const char *const tacit_audit_methods[]; /* "separate", ... and NULL */
+
 typedef struct tacit_audit_bound {
     double epsilon;   /* at delta, with the confidence asked for; NAN: there is no such bound */
     double together;  /* a little less: all bounds of an audit hold together with it */
     double threshold; /* chosen on the pilot: the canary is said to be there if the score is */
     bool above;       /* above it (below it otherwise) */
-    bool pooled;      /* both kinds of errors counted together */
+    tacit_audit_method method;
     tacit_guesses guesses;
 } tacit_audit_bound;
 

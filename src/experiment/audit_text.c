@@ -77,7 +77,7 @@ static void bound_json(tacit_json *json, const char *key, const tacit_audit_boun
     tacit_json_real(json, "together", bound->together);
     tacit_json_real(json, "threshold", bound->threshold);
     tacit_json_text(json, "canary_if", bound->above ? "above" : "below");
-    tacit_json_bool(json, "pooled", bound->pooled);
+    tacit_json_text(json, "method", tacit_audit_methods[bound->method]);
     tacit_json_count(json, "false_positives", bound->guesses.fp);
     tacit_json_count(json, "false_negatives", bound->guesses.fn);
     tacit_json_end(json, '}');

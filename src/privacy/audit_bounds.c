@@ -42,7 +42,7 @@ double tacit_rate_above(double count, double trials, double miss)
     return count >= trials ? 1 : tacit_beta_quantile(1 - miss, count + 1, trials - count);
 }
 
-static bool sensible(const tacit_guesses *g, double delta, double confidence)
+bool tacit_guesses_sensible(const tacit_guesses *g, double delta, double confidence)
 {
     return g->n0 > 0 && g->n1 > 0 && g->fp <= g->n0 && g->fn <= g->n1 && delta >= 0 && delta < 1 &&
            confidence > 0 && confidence < 1;
@@ -67,7 +67,7 @@ double tacit_rates_epsilon(tacit_rates r, double delta)
 
 double tacit_audit_clopper_pearson(const tacit_guesses *g, double delta, double confidence)
 {
-    if (!sensible(g, delta, confidence))
+    if (!tacit_guesses_sensible(g, delta, confidence))
         return NAN;
     return tacit_rates_epsilon(rates_above(g, confidence), delta);
 }
@@ -108,7 +108,7 @@ double tacit_pooled_shift(tacit_audit_curve curve, double rate)
 double tacit_audit_trade_off(const tacit_guesses *g, tacit_audit_curve curve, double delta,
                              double confidence)
 {
-    if (!sensible(g, delta, confidence) || curve == TACIT_CURVE_NONE)
+    if (!tacit_guesses_sensible(g, delta, confidence) || curve == TACIT_CURVE_NONE)
         return NAN;
     return tacit_shift_epsilon(curve, tacit_rates_shift(curve, rates_above(g, confidence)), delta);
 }
@@ -116,8 +116,8 @@ double tacit_audit_trade_off(const tacit_guesses *g, tacit_audit_curve curve, do
 double tacit_audit_trade_off_pooled(const tacit_guesses *g, tacit_audit_curve curve, double delta,
                                     double confidence)
 {
-    if (!sensible(g, delta, confidence) || curve == TACIT_CURVE_NONE || g->n0 != g->n1 ||
-        confidence < LEAST_POOLED)
+    if (!tacit_guesses_sensible(g, delta, confidence) || curve == TACIT_CURVE_NONE ||
+        g->n0 != g->n1 || confidence < LEAST_POOLED)
         return NAN;
     const double errors = (double)g->fp + (double)g->fn, trials = 2 * (double)g->n0;
     const double rate = tacit_rate_above(errors, trials, 1 - confidence);

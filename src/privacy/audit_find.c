@@ -49,20 +49,31 @@ static uint64_t beyond(const double *sorted, uint64_t count, double x, bool abov
     return above ? count - low : low;
 }
 
-static double measure(const tacit_guesses *g, const search *s, bool pooled)
+const char *const tacit_audit_methods[] = {"separate", "ratio", "mirrored-ratio", "pooled", NULL};
+
+static double measure(const tacit_guesses *g, const search *s, tacit_audit_method method)
 {
-    if (s->curve == TACIT_CURVE_NONE)
-        return tacit_audit_clopper_pearson(g, s->delta, s->confidence);
-    return pooled ? tacit_audit_trade_off_pooled(g, s->curve, s->delta, s->confidence)
-                  : tacit_audit_trade_off(g, s->curve, s->delta, s->confidence);
+    switch (method) {
+    case TACIT_SEPARATE:
+        return s->curve == TACIT_CURVE_NONE
+                   ? tacit_audit_clopper_pearson(g, s->delta, s->confidence)
+                   : tacit_audit_trade_off(g, s->curve, s->delta, s->confidence);
+    case TACIT_POOLED:
+        return tacit_audit_trade_off_pooled(g, s->curve, s->delta, s->confidence);
+    default:
+        return tacit_audit_ratio(g, method == TACIT_MIRRORED, s->delta, s->confidence);
+    }
 }
 
 /* The bound, or what grows with it, if the trials go like these rates. */
-static double promise(const search *s, double fp, double fn, bool pooled)
+static double promise(const search *s, double fp, double fn, tacit_audit_method method)
 {
     const double n = (double)s->trials, miss = 1 - s->confidence;
-    if (pooled)
+    if (method == TACIT_POOLED)
         return tacit_pooled_shift(s->curve, tacit_rate_above((fp + fn) * n, 2 * n, miss));
+    if (method != TACIT_SEPARATE)
+        return tacit_rates_ratio((tacit_rates){fp, fn}, n, method == TACIT_MIRRORED, s->delta,
+                                 s->confidence);
     const tacit_rates rates = {tacit_rate_above(fp * n, n, miss / 2),
                                tacit_rate_above(fn * n, n, miss / 2)};
     return s->curve == TACIT_CURVE_NONE ? tacit_rates_epsilon(rates, s->delta)
@@ -76,15 +87,16 @@ static double cautious(double count, double trials, double caution)
     return fmin(1, rate + caution * sqrt(rate * (1 - rate) / trials));
 }
 
-static double pilot_promise(const search *s, double x, bool above, bool pooled, double caution)
+static double pilot_promise(const search *s, double x, bool above, tacit_audit_method method,
+                            double caution)
 {
     const double n = (double)s->pilot;
     const double fp = (double)beyond(s->without, s->pilot, x, above);
     const double fn = n - (double)beyond(s->with, s->pilot, x, above);
-    if (!pooled)
-        return promise(s, cautious(fp, n, caution), cautious(fn, n, caution), false);
+    if (method != TACIT_POOLED)
+        return promise(s, cautious(fp, n, caution), cautious(fn, n, caution), method);
     const double rate = cautious(fp + fn, 2 * n, caution);
-    return promise(s, rate, rate, true);
+    return promise(s, rate, rate, method);
 }
 
 /* ---- the fit ---- */
@@ -115,7 +127,7 @@ static bool fit(const search *s, tacit_audit_bound *best)
     best->above = m1 >= m0;
     for (double t = -6; t <= gap + 6; t += 1.0 / 16) {
         const double fp = tacit_normal_cdf(-t), fn = tacit_normal_cdf(t - gap);
-        const double p = promise(s, fp, fn, best->pooled);
+        const double p = promise(s, fp, fn, best->method);
         if (!(p > most))
             continue;
         most = p;
@@ -129,7 +141,7 @@ static bool fit(const search *s, tacit_audit_bound *best)
 static void try_threshold(const search *s, double x, tacit_audit_bound *best, double *most)
 {
     for (int above = 0; above < 2; above++) {
-        const double p = pilot_promise(s, x, above, best->pooled, CAUTION);
+        const double p = pilot_promise(s, x, above, best->method, CAUTION);
         if (!(p > *most))
             continue;
         *most = p;
@@ -154,14 +166,14 @@ static double look_through(const search *s, tacit_audit_bound *best)
 }
 
 /* Returns what the pilot promises. */
-static double choose(const search *s, bool pooled, tacit_audit_bound *best)
+static double choose(const search *s, tacit_audit_method method, tacit_audit_bound *best)
 {
-    tacit_audit_bound found = {.pooled = pooled}, fitted = {.pooled = pooled};
+    tacit_audit_bound found = {.method = method}, fitted = {.method = method};
     const double most = look_through(s, &found);
     *best = found;
     if (!fit(s, &fitted))
         return most;
-    const double shown = pilot_promise(s, fitted.threshold, fitted.above, pooled, 0);
+    const double shown = pilot_promise(s, fitted.threshold, fitted.above, method, 0);
     if (shown >= most)
         *best = fitted;
     return fmax(shown, most);
@@ -177,20 +189,33 @@ static void count(const tacit_audit *a, tacit_audit_bound *bound)
     bound->guesses = g;
 }
 
-/* Gaussian noise: pooled errors are always better. Laplace: it depends on where the best
- * threshold lies, so the pilot decides. Neither without a curve. */
+/* Any mechanism: separate or a ratio. Gaussian noise: pooled errors are always better. Laplace:
+ * it depends on where the best threshold lies. What the pilot promises most with is taken. */
 static void find_one(const tacit_audit *a, search *s, tacit_audit_curve curve, double together,
                      tacit_audit_bound *bound)
 {
+    static const bool fits[][4] = {
+        [TACIT_CURVE_NONE] =
+            {[TACIT_SEPARATE] = true, [TACIT_RATIO] = true, [TACIT_MIRRORED] = true},
+        [TACIT_CURVE_GAUSSIAN] = {[TACIT_POOLED] = true},
+        [TACIT_CURVE_LAPLACE] = {[TACIT_SEPARATE] = true, [TACIT_POOLED] = true},
+    };
+    double most = -INFINITY;
     s->curve = curve;
-    const double promised = choose(s, curve == TACIT_CURVE_GAUSSIAN, bound);
-    tacit_audit_bound other;
-    if (curve == TACIT_CURVE_LAPLACE && choose(s, true, &other) > promised)
-        *bound = other;
+    for (int method = TACIT_SEPARATE; method <= TACIT_POOLED; method++) {
+        tacit_audit_bound tried;
+        if (!fits[curve][method])
+            continue;
+        const double promised = choose(s, (tacit_audit_method)method, &tried);
+        if (!(promised > most) && most > -INFINITY)
+            continue;
+        most = promised;
+        *bound = tried;
+    }
     count(a, bound);
-    bound->epsilon = measure(&bound->guesses, s, bound->pooled);
+    bound->epsilon = measure(&bound->guesses, s, bound->method);
     s->confidence = together;
-    bound->together = measure(&bound->guesses, s, bound->pooled);
+    bound->together = measure(&bound->guesses, s, bound->method);
     s->confidence = a->confidence;
 }
 

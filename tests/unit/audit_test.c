@@ -115,6 +115,145 @@ static void curves_are_those_of_the_noise(void **state)
         }
 }
 
+/* ---- how often each bound is wrong, exactly ---- */
+
+static double binomial(uint64_t k, uint64_t n, double p)
+{
+    return slow_cdf(k, n, p) - (k ? slow_cdf(k - 1, n, p) : 0);
+}
+
+typedef double bound_function(const tacit_guesses *g, double delta, double confidence);
+
+static double ratio(const tacit_guesses *g, double delta, double confidence)
+{
+    return tacit_audit_ratio(g, false, delta, confidence);
+}
+static double mirrored(const tacit_guesses *g, double delta, double confidence)
+{
+    return tacit_audit_ratio(g, true, delta, confidence);
+}
+static double laplace_pooled(const tacit_guesses *g, double delta, double confidence)
+{
+    return tacit_audit_trade_off_pooled(g, TACIT_CURVE_LAPLACE, delta, confidence);
+}
+static double laplace_separate(const tacit_guesses *g, double delta, double confidence)
+{
+    return tacit_audit_trade_off(g, TACIT_CURVE_LAPLACE, delta, confidence);
+}
+
+/* The probability that the bound of 25 + 25 trials is above `truth`. */
+static double error_of(bound_function *bound, double fpr, double fnr, double delta, double truth)
+{
+    enum { N = 25 };
+    double wrong = 0;
+    for (uint64_t fp = 0; fp <= N; fp++)
+        for (uint64_t fn = 0; fn <= N; fn++) {
+            const tacit_guesses g = {.fp = fp, .n0 = N, .fn = fn, .n1 = N};
+            const double chance = binomial(fp, N, fpr) * binomial(fn, N, fnr);
+            if (chance > 1e-9 && bound(&g, delta, 0.9) > truth + 1e-9)
+                wrong += chance;
+        }
+    return wrong;
+}
+
+/* Over all outcomes: no bound is wrong with more than 1 - confidence, and none is so shy that it
+ * never errs (they could all be zero). */
+static void bounds_err_as_often_as_they_may(void **state)
+{
+    (void)state;
+    const double delta = 0.01;
+    double worst[5] = {0};
+    for (double at = -1.5; at <= 2.5; at += 0.5)
+        for (double shift = 0.3; shift < 3; shift *= 2) {
+            const double fpr = at > 0 ? 0.5 * exp(-at) : 1 - 0.5 * exp(at), miss = at - shift;
+            const double fnr = miss < 0 ? 0.5 * exp(miss) : 1 - 0.5 * exp(-miss);
+            const double up = log((1 - fnr - delta) / fpr), down = log((1 - fpr - delta) / fnr);
+            const double error[5] = {
+                error_of(tacit_audit_clopper_pearson, fpr, fnr, delta, fmax(0, fmax(up, down))),
+                error_of(ratio, fpr, fnr, delta, fmax(0, up)),
+                error_of(mirrored, fpr, fnr, delta, fmax(0, down)),
+                error_of(laplace_separate, fpr, fnr, 0, shift),
+                error_of(laplace_pooled, fpr, fnr, 0, shift),
+            };
+            for (int k = 0; k < 5; k++) {
+                assert_true(error[k] <= 0.1);
+                worst[k] = fmax(worst[k], error[k]);
+            }
+        }
+    for (int k = 0; k < 5; k++) {
+        print_message("wrong with %.4f\n", worst[k]);
+        assert_true(worst[k] > 0.001);
+    }
+}
+
+/* The rate at which seeing so few becomes as unlikely as `miss`, by halving. */
+static double slow_rate_above(uint64_t k, uint64_t n, double miss)
+{
+    double low = 0, high = 1;
+    for (int step = 0; step < 100; step++) {
+        const double middle = (low + high) / 2;
+        *(slow_cdf(k, n, middle) > miss ? &low : &high) = middle;
+    }
+    return low;
+}
+
+/* P(X1 >= x1 | x0 + x1) from products of binomial coefficients. */
+static double slow_tail(uint64_t x1, uint64_t n1, uint64_t x0, uint64_t n0, double psi)
+{
+    const uint64_t total = x0 + x1;
+    double all = 0, beyond = 0;
+    for (uint64_t k = total > n0 ? total - n0 : 0; k <= n1 && k <= total; k++) {
+        const double other = (double)(total - k);
+        const double term =
+            exp(lgamma((double)n1 + 1) - lgamma((double)k + 1) - lgamma((double)(n1 - k) + 1) +
+                lgamma((double)n0 + 1) - lgamma(other + 1) - lgamma((double)n0 - other + 1) +
+                (double)k * log(psi) - 100);
+        all += term;
+        beyond += k >= x1 ? term : 0;
+    }
+    return beyond / all;
+}
+
+/* Undo what the ratio does beside the odds, and the tail must be what was left for it. */
+static void ratio_inverts_the_hypergeometric(void **state)
+{
+    (void)state;
+    const uint64_t n1 = 60, n0 = 80;
+    const double delta = 0.001, spare = 0.1 * 0.1 / 3;
+    for (uint64_t x1 = 20; x1 <= 50; x1 += 10)
+        for (uint64_t x0 = 2; x0 <= 12; x0 += 5) {
+            const tacit_guesses g = {.fp = x0, .n0 = n0, .fn = n1 - x1, .n1 = n1};
+            const double e = tacit_audit_ratio(&g, false, delta, 0.9);
+            const double p1_above = slow_rate_above(x1, n1, spare);
+            const double p1_below = 1 - slow_rate_above(n1 - x1, n1, spare);
+            const double p0_below = 1 - slow_rate_above(n0 - x0, n0, spare);
+            const double odds = e - log1p(-p1_above) + log1p(-p0_below) - log1p(-delta / p1_below);
+            if (e > 0)
+                assert_true(fabs(slow_tail(x1, n1, x0, n0, exp(odds)) - 0.09) < 1e-7);
+        }
+}
+
+/* In the tail, where few trials are said to have the canary, the ratio is tighter. */
+static void ratio_beats_two_bounds_in_the_tail(void **state)
+{
+    (void)state;
+    const tacit_guesses g = {.fp = 287, .n0 = 10000, .fn = 9487, .n1 = 10000};
+    const double two = tacit_audit_clopper_pearson(&g, 1e-5, 0.95);
+    const double one = tacit_audit_ratio(&g, false, 1e-5, 0.95);
+    assert_true(one > two + 0.04 && one < log(513.0 / 287));
+    const tacit_guesses turned = {.fp = 9487, .n0 = 10000, .fn = 287, .n1 = 10000};
+    assert_true(fabs(tacit_audit_ratio(&turned, true, 1e-5, 0.95) - one) < 1e-12);
+    assert_true(tacit_audit_ratio(&g, true, 1e-5, 0.95) < 0.1);
+    /* Nothing said, everything said, no errors: a number, never NaN. */
+    const tacit_guesses ends[] = {
+        {0, 50, 50, 50}, {50, 50, 0, 50}, {0, 50, 0, 50}, {50, 50, 50, 50}};
+    for (int k = 0; k < 4; k++)
+        for (int turn = 0; turn < 2; turn++)
+            assert_true(tacit_audit_ratio(&ends[k], turn, 1e-5, 0.95) >= 0);
+    const tacit_guesses bad = {51, 50, 0, 50};
+    assert_true(isnan(tacit_audit_ratio(&bad, false, 0, 0.95)));
+}
+
 static void absurd_counts_have_no_bound(void **state)
 {
     (void)state;
@@ -298,6 +437,9 @@ int main(void)
         cmocka_unit_test(golden_values_are_met),
         cmocka_unit_test(pooled_bound_inverts_the_binomial),
         cmocka_unit_test(curves_are_those_of_the_noise),
+        cmocka_unit_test(bounds_err_as_often_as_they_may),
+        cmocka_unit_test(ratio_inverts_the_hypergeometric),
+        cmocka_unit_test(ratio_beats_two_bounds_in_the_tail),
         cmocka_unit_test(absurd_counts_have_no_bound),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(first_failure_is_told),

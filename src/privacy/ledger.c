@@ -124,14 +124,16 @@ static bool gather(others *o, const tacit_ledger *ledger, const tacit_cost *kept
 
 /* The same with at most an eighth more of everything: what fits after that fits after less, and
  * ledgers that differ a little ask the same question. */
-static others rounded_up(const others *o)
+static others rounded_up(const others *o, bool *exact)
 {
     others up = *o;
+    *exact = true;
     for (uint32_t k = 0; k < up.count; k++) {
         uint64_t n = up.entry[k].releases, unit = 1;
         while (n / unit >= 16)
             unit *= 2;
         up.entry[k].releases = (n + unit - 1) / unit * unit;
+        *exact = *exact && up.entry[k].releases == n;
     }
     return up;
 }
@@ -149,9 +151,10 @@ static tacit_status most_in_all(const tacit_ledger *ledger, tacit_costs *costs,
                                 budget, most, err);
     }
     *have = o.have;
-    const others up = rounded_up(&o);
+    bool exact;
+    const others up = rounded_up(&o, &exact);
     tacit_status status = tacit_costs_most(costs, up.entry, up.count, kept, budget, most, err);
-    if (status != TACIT_OK || o.have < *most || memcmp(&up, &o, sizeof o) == 0)
+    if (status != TACIT_OK || o.have < *most || exact)
         return status;
     return tacit_costs_most(costs, o.entry, o.count, kept, budget, most, err);
 }

@@ -65,6 +65,9 @@ static void test_budgets_end_where_accountants_say(void **state)
     uint64_t exact = spend_all(&gdp, gaussian, 1), loose = spend_all(&zcdp, gaussian, 1);
     assert_true(exact > loose && loose > 10);
     assert_true(spend_all(&gdp, gaussian, 2) < exact); /* mixed costs */
+    const tacit_cost small[] = {planned(TACIT_MECHANISM_GAUSSIAN, 60),
+                                planned(TACIT_MECHANISM_GAUSSIAN, 45)};
+    assert_true(spend_all(&gdp, small, 2) > 100); /* so many that counts are rounded */
     assert_true(spend_all(&sum, laplace, 2) > 20);
     assert_true(spend_all(&kov, laplace, 1) >= 19); /* at worst a plain sum */
 }

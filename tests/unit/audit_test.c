@@ -429,6 +429,21 @@ static void trials_do_not_choose_the_threshold(void **state)
     assert_false(audit.trade_off.above);
     assert_true(audit.trade_off.guesses.fp == 0 && audit.trade_off.guesses.fn == 0);
     assert_true(audit.clopper_pearson.epsilon > 3 && audit.trade_off.epsilon > 20);
+    /* Alone at 0.95, both together at 0.95. */
+    const tacit_guesses *g = &audit.trade_off.guesses;
+    for (int both = 0; both < 2; both++) {
+        const double c = both ? 0.975 : 0.95;
+        const double pearson = tacit_audit_clopper_pearson(g, 1e-5, c);
+        const double curve = tacit_audit_trade_off_pooled(g, TACIT_CURVE_GAUSSIAN, 1e-5, c);
+        const tacit_audit_bound *b = &audit.clopper_pearson, *t = &audit.trade_off;
+        assert_true(fabs((both ? b->together : b->epsilon) - pearson) < 1e-12);
+        assert_true(fabs((both ? t->together : t->epsilon) - curve) < 1e-12);
+    }
+    assert_true(tacit_audit_shown(&audit) == audit.trade_off.together);
+    check_ok(tacit_audit_find(&audit, TACIT_CURVE_NONE, &err), &err);
+    assert_true(isnan(audit.trade_off.epsilon));
+    assert_true(audit.clopper_pearson.together == audit.clopper_pearson.epsilon);
+    assert_true(tacit_audit_shown(&audit) == audit.clopper_pearson.epsilon);
 }
 
 int main(void)

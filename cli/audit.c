@@ -426,7 +426,7 @@ static const cli_example examples[] = {
 const cli_verb cli_audit = {
     .name = "audit",
     .argument = "EXPERIMENT.yaml|gaussian|laplace",
-    .summary = "a lower bound on epsilon beside the claim, from trials with a canary",
+    .summary = "a lower bound on epsilon beside the claim, by trials with a canary",
     .prose = "Repeats a training, or one release of a mechanism, many times with a canary and as "
              "often without, lets an adversary who knows everything else guess which it was, and "
              "turns the errors into a lower bound on epsilon. Exit code 1 if a bound is above the "

@@ -50,6 +50,12 @@ budget: mixed costs never checked exactly@src/privacy/ledger.c@s/o.have < \*most
 budget: silence taken for zero@src/privacy/budget.c@s/if (status == TACIT_OK \&\& isnan(\*epsilon))/if (status > 200)/@unit/budget_test
 checkpoint: release ids forgotten@src/runtime/sim/persist.c@s/ledger->next = tacit_load_u64(loader);/tacit_load_u64(loader);/@unit/budget_test
 cd: add-remove taken@src/protocol/personal.c@s/privacy->adjacency == TACIT_REPLACE)/privacy->adjacency >= 0)/@unit/budget_test
+audit: noise halved in the release@src/privacy/mechanism.c@s/(uint64_t)noise\[k\]);/(uint64_t)(noise[k] \/ 2));/@stat/audit_test
+audit: trials choose their thresholds@src/privacy/audit_find.c@s/uint64_t k = a->pilot; k < a->pilot + a->trials; k++/uint64_t k = 0; k < a->trials; k++/@unit/audit_test
+audit: no Bonferroni@src/privacy/audit_find.c@s/s->confidence = together;/;/@unit/audit_test
+audit: odds at twice the error@src/privacy/audit_ratio.c@s/miss - SPARE \* miss/2 * miss/@unit/audit_test
+audit: the same noise in every training@src/experiment/audit.c@s/world.noise_seed = noise_seed;/world.noise_seed = 0;/@unit/canary_test
+audit: the same lots in every training@src/runtime/sim/sim.c@s/memcpy(s->random.key\[TACIT_FOR_LOTS\].*;/;/@unit/canary_test
 clipping: skipped@src/model/gradient.c@s/if (length <= clip.radius)/if (length >= 0)/@unit/release_test
 clipping: half the sensitivity@src/model/gradient.c@s/2 \* clip.radius/clip.radius/@unit/release_test
 solver: half the regulariser@src/model/solve.c@s/gradient\[k\] = 2 \* lambda/gradient[k] = lambda/@unit/model_test

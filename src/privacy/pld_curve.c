@@ -94,12 +94,12 @@ static double solve_cell(const sums *x, double wanted, double extra, double tilt
 }
 
 /* The epsilon at which the bracket is worth log_share. */
-static double cross(const pld_curve *c, double log_share, double extra, double *slope)
+static double cross(const pld_curve *c, double log_share, bool optimistic, double *slope)
 {
     enum { BLOCK = 16 };
     const double h = c->grid.step, s = c->grid.tilt;
     const double down = exp(-s * h), far = exp(-(1 + s) * h), gain = -expm1(-h);
-    const double most = extra * exp(s * h);
+    const double extra = allowance(c, optimistic), most = extra * exp(s * h);
     const bool steep = s * h * BLOCK > 50;
     double wanted = 0;
     sums x = {0};
@@ -119,7 +119,7 @@ static double cross(const pld_curve *c, double log_share, double extra, double *
         if (x.at < 0)
             return 0;
     }
-    return extra < 0 ? 0 : (double)c->first * h; /* below the window nothing is known */
+    return optimistic ? 0 : (double)c->first * h; /* below the window nothing is known */
 }
 
 double pld_curve_epsilon(const pld_curve *c, double delta, bool optimistic, double *slope)
@@ -127,7 +127,7 @@ double pld_curve_epsilon(const pld_curve *c, double delta, bool optimistic, doub
     const double share = (delta - lost(c, optimistic)) / (1 + (optimistic ? -1 : 1) * c->slack);
     if (!(share > 0))
         return INFINITY;
-    const double found = cross(c, log(share), allowance(c, optimistic), slope);
+    const double found = cross(c, log(share), optimistic, slope);
     if (optimistic)
         return c->slack < 0.5 ? fmax(0, found * (1 - LOSSES_ARE_OFF)) : 0;
     double epsilon = chernoff_epsilon(c, log(share));

@@ -223,6 +223,37 @@ static void gaussians_by_the_grid(void **state)
     }
 }
 
+/* n releases with two losses each: a binomial sum. */
+static double binomial_delta(int n, double chance, double high, double low, double eps)
+{
+    double delta = 0;
+    for (int k = 0; k <= n; k++) {
+        const double loss = k * high + (n - k) * low;
+        const double log_mass = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) +
+                                k * log(chance) + (n - k) * log1p(-chance);
+        delta += loss > eps ? -exp(log_mass) * expm1(eps - loss) : 0;
+    }
+    return delta;
+}
+
+/* Adding a record can be worse than removing one: here it is, by 2 % of delta. */
+static void the_worse_direction(void **state)
+{
+    (void)state;
+    const double q = 0.8930422336184867, e = 0.056382930296333886, eps = 1.597;
+    const double with = log1p(q * expm1(e)), without = log1p(q * expm1(-e));
+    const double less = 1 / (1 + exp(e)), more = 1 - less; /* Q's chances of log ratios e, -e */
+    const double removed = binomial_delta(61, less * exp(with), with, without, eps);
+    const double added = binomial_delta(61, more, -without, -with, eps);
+    const tacit_loss loss = {.kind = TACIT_LOSS_PURE,
+                             .adjacency = TACIT_ADD_REMOVE,
+                             .sampling = q,
+                             .epsilon = e,
+                             .count = 61};
+    assert_true(added > 1.01 * removed);
+    enclose(delta_below(&loss, 1, eps), added, delta_above(&loss, 1, eps), 5e-3, "added");
+}
+
 /* ---- laws ---- */
 
 static double law_delta(const pld_law *law, const pld_grid *grid, double eps)
@@ -279,6 +310,41 @@ static void laws_enclose(void **state)
         pld_law_clear(&law[0]);
         pld_law_clear(&law[1]);
     }
+}
+
+/* Sums of polynomials over whole numbers are exact up to the fifth degree. */
+static void integers_by_three_nodes(void **state)
+{
+    (void)state;
+    const pld_pair pair = {.family = PLD_GAUSSIAN, .lattice = true, .noise = 1e6, .shift = 1};
+    static const int counts[] = {1, 2, 3, 4, 5, 17, 1000};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        double at[PLD_MOST_NODES], weight[PLD_MOST_NODES];
+        const int nodes = pld_nodes(&pair, -3, counts[k], false, at, weight);
+        for (int degree = 0; degree <= 5; degree++) {
+            double truth = 0, sum = 0, size = 0;
+            for (int j = 0; j < counts[k]; j++)
+                truth += pow(j - 3, degree);
+            for (int j = 0; j < nodes; j++) {
+                sum += weight[j] * pow(at[j], degree);
+                size += weight[j] * pow(fabs(at[j]), degree);
+            }
+            assert_true(fabs(sum - truth) <= 1e-13 * size);
+        }
+    }
+}
+
+/* A window that lies above the answer says nothing from below, and its edge from above. */
+static void window_too_high(void **state)
+{
+    (void)state;
+    double mass[64] = {0}, slope = 0;
+    mass[10] = 1e-9;
+    const pld_curve curve = {.grid = {.step = 0.1}, .first = 1000, .length = 64, .mass = mass};
+    assert_true(pld_curve_epsilon(&curve, 1e-3, true, &slope) == 0);
+    assert_true(fabs(pld_curve_epsilon(&curve, 1e-3, false, &slope) - 100) < 1e-6);
+    assert_true(pld_curve_delta(&curve, 3, true, &slope) <= 1e-9);
+    assert_true(pld_curve_delta(&curve, 3, false, &slope) == 1);
 }
 
 /* ---- properties of answers ---- */
@@ -474,6 +540,9 @@ int main(void)
         cmocka_unit_test(small_deltas),
         cmocka_unit_test(failures_count),
         cmocka_unit_test(silence),
+        cmocka_unit_test(integers_by_three_nodes),
+        cmocka_unit_test(window_too_high),
+        cmocka_unit_test(the_worse_direction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,11 +41,11 @@ tacit_status tacit_values_parse(tacit_values *out, const tacit_option *option, c
 void tacit_values_clear(tacit_values *values);
 /* The section of a key and its option among the protocols of `names` (NULL-terminated), or a
  * message in the words of --set. `own` is where a table of names is made for protocol.name. */
-typedef struct tacit_sweep_key {
+typedef struct tacit_swept {
     tacit_option option;
     const char *names[101];
-} tacit_sweep_key;
-tacit_status tacit_key_find(tacit_sweep_key *out, const char *key, const char *const *protocols,
+} tacit_swept;
+tacit_status tacit_key_find(tacit_swept *out, const char *key, const char *const *protocols,
                             tacit_error *err);
 bool tacit_protocol_knows(const char *protocol, const char *key);
 

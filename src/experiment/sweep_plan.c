@@ -117,7 +117,7 @@ static tacit_status add_axis(tacit_sweep *sweep, const char *vary, const char *c
     char *key = tacit_text_copy(vary, (size_t)(equals - vary));
     if (!key)
         return tacit_out_of_memory(err);
-    tacit_sweep_key found;
+    tacit_swept found;
     tacit_values values = {0};
     tacit_status status = check_key(sweep, key, err);
     if (!status)

@@ -230,7 +230,7 @@ bool tacit_protocol_knows(const char *protocol, const char *key)
 }
 
 /* protocol.name is text to its table, and one of the registry to us. */
-static void name_protocols(tacit_sweep_key *out)
+static void name_protocols(tacit_swept *out)
 {
     size_t n = 0;
     for (; tacit_protocols[n] && n + 1 < sizeof out->names / sizeof *out->names; n++)
@@ -264,7 +264,7 @@ static tacit_status unknown_key(const char *key, tacit_error *err)
     return status;
 }
 
-tacit_status tacit_key_find(tacit_sweep_key *out, const char *key, const char *const *protocols,
+tacit_status tacit_key_find(tacit_swept *out, const char *key, const char *const *protocols,
                             tacit_error *err)
 {
     const char *dot = strchr(key, '.');
@@ -290,7 +290,7 @@ tacit_status tacit_key_find(tacit_sweep_key *out, const char *key, const char *c
                           key, protocols[0], protocols[1] ? " or the others that are varied" : "");
     if (!found)
         return unknown_key(key, err);
-    *out = (tacit_sweep_key){.option = *found};
+    *out = (tacit_swept){.option = *found};
     out->option.key = key;
     if (is_name)
         name_protocols(out);

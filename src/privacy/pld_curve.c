@@ -124,12 +124,14 @@ static double cross(const pld_curve *c, double log_share, bool optimistic, doubl
 
 double pld_curve_epsilon(const pld_curve *c, double delta, bool optimistic, double *slope)
 {
+    if (optimistic && !(c->slack < 0.5))
+        return 0; /* all digits are lost */
     const double share = (delta - lost(c, optimistic)) / (1 + (optimistic ? -1 : 1) * c->slack);
     if (!(share > 0))
         return INFINITY;
     const double found = cross(c, log(share), optimistic, slope);
     if (optimistic)
-        return c->slack < 0.5 ? fmax(0, found * (1 - LOSSES_ARE_OFF)) : 0;
+        return fmax(0, found * (1 - LOSSES_ARE_OFF));
     double epsilon = chernoff_epsilon(c, log(share));
     const double top = ((double)c->first + (double)c->length - 1) * c->grid.step;
     if (found < top)

@@ -21,6 +21,10 @@
 #include <math.h>
 
 #define MOST_RATIO 2000.0 /* shift over noise: beyond, nobody will miss the digits */
+/* Noise of so many steps is continuous to the last digit of a double, and steps of 1 are lost on
+ * doubles of its size. */
+#define WIDE_GAUSSIAN 0x1p40
+#define WIDE_LAPLACE 0x1p44
 #define HALF_LOG_TWO_PI 0.918938533204672741780329736406
 
 /* log of sum over all integers of exp(-k^2 / (2 s^2)). Poisson summation makes it a Gaussian
@@ -81,6 +85,8 @@ static bool noise_of(pld_pair *pair, const tacit_loss *loss, bool optimistic)
         pair->shift = floor(loss->shift / 2);
     if (pair->shift == 0)
         return false;
+    if (loss->noise > (pair->family == PLD_GAUSSIAN ? WIDE_GAUSSIAN : WIDE_LAPLACE))
+        pair->lattice = false;
     const double ratio = loss->shift / loss->noise;
     if (ratio > MOST_RATIO) {
         if (optimistic || pair->family == PLD_GAUSSIAN)

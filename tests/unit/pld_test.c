@@ -522,6 +522,11 @@ static void silence(void **state)
     assert_true(up >= 1e9 && lower(&loss, 1, 1e-6) <= up);
     loss = gaussian(1e150, 0.5, UINT64_C(1) << 53);
     assert_true(upper(&loss, 1, 1e-6) >= 0);
+    loss = gaussian(1, 1e-300, 1000);
+    assert_true(upper(&loss, 1, 1e-6) == 0);
+    loss = gaussian(1e15, 0.3, 1000);
+    loss.kind = TACIT_LOSS_DISCRETE_GAUSSIAN; /* integers that doubles cannot count */
+    assert_true(upper(&loss, 1, 1e-10) < 1e-6);
 }
 
 int main(void)

@@ -66,29 +66,6 @@ static tacit_status find_ledger(cli_account_facts *facts, const cli_account_requ
 
 /* ---- showing ---- */
 
-/* `text` is freed. */
-static tacit_status write_file(const char *path, char *text, bool force, tacit_error *err)
-{
-    FILE *file = fopen(path, force ? "w" : "wx");
-    if (!file) {
-        int problem = errno;
-        free(text);
-        return tacit_fail(err, TACIT_EINPUT, "cannot make \"%.300s\": %s%s", path,
-                          strerror(problem),
-                          problem == EEXIST ? "; use --force to replace it" : "");
-    }
-    errno = 0;
-    bool good = fputs(text, file) >= 0;
-    good = fclose(file) == 0 && good;
-    int problem = errno;
-    free(text);
-    if (good)
-        return TACIT_OK;
-    unlink(path);
-    return tacit_fail(err, TACIT_EINPUT, "cannot write \"%.300s\": %s", path,
-                      strerror(problem ? problem : EIO));
-}
-
 static tacit_status show(const cli_account_facts *facts, const cli_account_flags *flags,
                          tacit_error *err)
 {
@@ -97,7 +74,7 @@ static tacit_status show(const cli_account_facts *facts, const cli_account_flags
     if (*flags->plot)
         status = cli_account_svg(&text, facts, err);
     if (!status && *flags->plot)
-        status = write_file(flags->plot, text, flags->force, err);
+        status = cli_write_file(flags->plot, text, flags->force, err);
     if (status)
         return status;
     if (!flags->json) {

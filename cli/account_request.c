@@ -4,6 +4,7 @@
  * its numbers are numbers. Everything wrong here is wrong on the command line (exit 2).
  */
 #include "account.h"
+#include "verbs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -53,18 +54,8 @@ static const tacit_option options[] = {
      .value_name = "FILE",
      .help = "draw epsilon for every delta, a line an accountant, as SVG",
      AT(plot)},
-    {.key = "force",
-     .type = TACIT_OPT_BOOL,
-     .fallback = "false",
-     .letter = 'f',
-     .help = "replace the file of --plot",
-     AT(force)},
-    {.key = "json",
-     .type = TACIT_OPT_BOOL,
-     .fallback = "false",
-     .letter = 'j',
-     .help = "print JSON (schema tacit.account/1) instead of words",
-     AT(json)},
+    CLI_FLAG_SWITCH("force", 'f', "replace the file of --plot", AT(force)),
+    CLI_FLAG_SWITCH("json", 'j', "print JSON (schema tacit.account/1) instead of words", AT(json)),
 };
 const tacit_section cli_account_section = {.options = options,
                                            .count = sizeof options / sizeof *options,

@@ -100,14 +100,7 @@ static const tacit_option options[] = {
      .max = 9007199254000000.0,
      .help = "mechanism: of the trials; an experiment has run.seed",
      AT(seed)},
-    {.key = "threads",
-     .type = TACIT_OPT_INT,
-     .fallback = "0",
-     .min = 0,
-     .max = 256,
-     .letter = 't',
-     .help = "threads to use, 0 for all cores; the result does not depend on it",
-     AT(threads)},
+    CLI_FLAG_THREADS(AT(threads)),
     {.key = "page",
      .type = TACIT_OPT_TEXT,
      .fallback = "",
@@ -115,33 +108,12 @@ static const tacit_option options[] = {
      .value_name = "FILE",
      .help = "write a page with a histogram of the scores",
      AT(page)},
-    {.key = "force",
-     .type = TACIT_OPT_BOOL,
-     .fallback = "false",
-     .letter = 'f',
-     .help = "replace the file of --page",
-     AT(force)},
-    {.key = "json",
-     .type = TACIT_OPT_BOOL,
-     .fallback = "false",
-     .letter = 'j',
-     .help = "print the result, schema tacit.audit/1, instead of words",
-     AT(json)},
-    {.key = "quiet",
-     .type = TACIT_OPT_BOOL,
-     .fallback = "false",
-     .letter = 'q',
-     .help = "no progress bar and no remarks",
-     AT(quiet)},
+    CLI_FLAG_SWITCH("force", 'f', "replace the file of --page", AT(force)),
+    CLI_FLAG_SWITCH("json", 'j', "print the result, schema tacit.audit/1, instead of words",
+                    AT(json)),
+    CLI_FLAG_QUIET(AT(quiet)),
 };
 
-static const tacit_option set_option = {
-    .key = "set",
-    .type = TACIT_OPT_TEXT,
-    .letter = 's',
-    .value_name = "KEY=VALUE",
-    .help = "experiment: replace what the file says, as in privacy.epsilon=1; may come again",
-};
 static const tacit_section section = {
     .options = options, .count = sizeof options / sizeof *options, .size = sizeof(audit_flags)};
 
@@ -253,21 +225,7 @@ static tacit_status check_page(const audit_flags *flags, tacit_error *err)
 static tacit_status write_page(const audit_flags *flags, const tacit_audit *a,
                                const tacit_audit_facts *f, tacit_error *err)
 {
-    char *html = tacit_audit_page(a, f);
-    if (!html)
-        return tacit_out_of_memory(err);
-    FILE *file = fopen(flags->page, flags->force ? "w" : "wx");
-    errno = file ? 0 : errno;
-    bool good = file && fputs(html, file) >= 0;
-    good = file && fclose(file) == 0 && good;
-    const int problem = errno;
-    free(html);
-    if (good)
-        return TACIT_OK;
-    if (file)
-        unlink(flags->page);
-    return tacit_fail(err, TACIT_EINPUT, "cannot write \"%.300s\": %s", flags->page,
-                      strerror(problem ? problem : EIO));
+    return cli_write_file(flags->page, tacit_audit_page(a, f), flags->force, err);
 }
 
 /* ---- the verb ---- */
@@ -433,7 +391,7 @@ const cli_verb cli_audit = {
              "claim. Below it nothing is proved: another attack might show more. Thresholds are "
              "chosen on further trials, half as many, that are not counted.",
     .flags = &section,
-    .repeated = &set_option,
+    .repeated = &cli_set_option,
     .examples = examples,
     .example_count = sizeof examples / sizeof *examples,
     .takes_keys = true,

@@ -23,12 +23,7 @@ typedef struct data_flags {
 
 #define AT(member) .offset = offsetof(data_flags, member)
 static const tacit_option options[] = {
-    {.key = "json",
-     .type = TACIT_OPT_BOOL,
-     .fallback = "false",
-     .letter = 'j',
-     .help = "print JSON (schema tacit.data/1) instead of words",
-     AT(json)},
+    CLI_FLAG_SWITCH("json", 'j', "print JSON (schema tacit.data/1) instead of words", AT(json)),
     {.key = "svg",
      .type = TACIT_OPT_TEXT,
      .fallback = "",
@@ -41,31 +36,13 @@ static const tacit_option options[] = {
      .value_name = "FILE",
      .help = "write a line an agent: records of each split and class",
      AT(csv)},
-    {.key = "force",
-     .type = TACIT_OPT_BOOL,
-     .fallback = "false",
-     .letter = 'f',
-     .help = "replace the files of --svg and --agents-csv",
-     AT(force)},
+    CLI_FLAG_SWITCH("force", 'f', "replace the files of --svg and --agents-csv", AT(force)),
     {.key = "known",
      .type = TACIT_OPT_BOOL,
      .fallback = "false",
      .help = "list public data sets the program recognises, and where to get them",
      AT(known)},
-    {.key = "quiet",
-     .type = TACIT_OPT_BOOL,
-     .fallback = "false",
-     .letter = 'q',
-     .help = "no remarks",
-     AT(quiet)},
-};
-
-static const tacit_option set_option = {
-    .key = "set",
-    .type = TACIT_OPT_TEXT,
-    .letter = 's',
-    .value_name = "KEY=VALUE",
-    .help = "replace what the file says, as in data.alpha=0.1; may come again",
+    CLI_FLAG_SWITCH("quiet", 'q', "no remarks", AT(quiet)),
 };
 
 static const tacit_section section = {
@@ -224,40 +201,13 @@ static tacit_status find_out(cli_data_facts *facts, const tacit_experiment *expe
 
 /* ---- showing ---- */
 
-/* Write the text, which is freed, to a new file. */
-static tacit_status write_file(const char *path, char *text, bool force, tacit_error *err)
-{
-    if (!text)
-        return tacit_out_of_memory(err);
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0666);
-    if (fd < 0) {
-        int problem = errno;
-        free(text);
-        return tacit_fail(err, TACIT_EINPUT, "cannot make \"%.300s\": %s%s", path,
-                          strerror(problem),
-                          problem == EEXIST ? "; use --force to replace it" : "");
-    }
-    size_t len = strlen(text), done = 0;
-    ssize_t n = 0;
-    while (done < len && ((n = write(fd, text + done, len - done)) > 0 || errno == EINTR))
-        done += n > 0 ? (size_t)n : 0;
-    int problem = done < len ? errno : 0;
-    if (close(fd) != 0 && !problem)
-        problem = errno;
-    free(text);
-    if (!problem)
-        return TACIT_OK;
-    unlink(path);
-    return tacit_fail(err, TACIT_EINPUT, "cannot write \"%.300s\": %s", path, strerror(problem));
-}
-
 static tacit_status show(const cli_data_facts *facts, const data_flags *flags, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
     if (*flags->svg)
-        status = write_file(flags->svg, cli_data_svg(facts), flags->force, err);
+        status = cli_write_file(flags->svg, cli_data_svg(facts), flags->force, err);
     if (!status && *flags->csv)
-        status = write_file(flags->csv, cli_data_csv(facts), flags->force, err);
+        status = cli_write_file(flags->csv, cli_data_csv(facts), flags->force, err);
     if (status)
         return status;
     if (!flags->quiet)
@@ -353,7 +303,7 @@ const cli_verb cli_data = {
              "and prints a section \"data\" to start from. TACIT_DATA is the default of "
              "data.folder.",
     .flags = &section,
-    .repeated = &set_option,
+    .repeated = &cli_set_option,
     .examples = examples,
     .example_count = sizeof examples / sizeof *examples,
     .takes_keys = true,

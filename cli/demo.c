@@ -75,20 +75,9 @@ static const tacit_option options[] = {
      .letter = 's',
      .help = "another draw of agents, records and clocks",
      .offset = offsetof(demo_flags, seed)},
-    {.key = "threads",
-     .type = TACIT_OPT_INT,
-     .fallback = "0",
-     .min = 0,
-     .max = 256,
-     .letter = 't',
-     .help = "threads to use, 0 for all cores; the result does not depend on it",
-     .offset = offsetof(demo_flags, threads)},
-    {.key = "json",
-     .type = TACIT_OPT_BOOL,
-     .fallback = "false",
-     .letter = 'j',
-     .help = "print one object, schema tacit.demo/1, instead of the table",
-     .offset = offsetof(demo_flags, json)},
+    CLI_FLAG_THREADS(.offset = offsetof(demo_flags, threads)),
+    CLI_FLAG_SWITCH("json", 'j', "print one object, schema tacit.demo/1, instead of the table",
+                    .offset = offsetof(demo_flags, json)),
 };
 static const tacit_section section = {
     .options = options, .count = sizeof options / sizeof *options, .size = sizeof(demo_flags)};

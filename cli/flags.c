@@ -13,6 +13,14 @@
 #include <stdio.h>
 #include <string.h>
 
+const tacit_option cli_set_option = {
+    .key = "set",
+    .type = TACIT_OPT_TEXT,
+    .letter = 's',
+    .value_name = "KEY=VALUE",
+    .help = "replace what the file of an experiment says, as in protocol.mu=0.5; may come again",
+};
+
 void cli_value_name(const tacit_option *option, char *out, size_t size)
 {
     if (option->type == TACIT_OPT_BOOL)

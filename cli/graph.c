@@ -102,26 +102,8 @@ static const tacit_option options[] = {
      .value_name = "FILE",
      .help = "write the edges, \"a b weight\" a line",
      AT(edges)},
-    {.key = "force",
-     .type = TACIT_OPT_BOOL,
-     .fallback = "false",
-     .letter = 'f',
-     .help = "replace the files of --svg and --edges",
-     AT(force)},
-    {.key = "json",
-     .type = TACIT_OPT_BOOL,
-     .fallback = "false",
-     .letter = 'j',
-     .help = "print the figures as JSON (schema tacit.graph/1)",
-     AT(json)},
-};
-
-static const tacit_option set_option = {
-    .key = "set",
-    .type = TACIT_OPT_TEXT,
-    .letter = 's',
-    .value_name = "KEY=VALUE",
-    .help = "with an experiment: replace what the file says, as in graph.gamma=0.2; may come again",
+    CLI_FLAG_SWITCH("force", 'f', "replace the files of --svg and --edges", AT(force)),
+    CLI_FLAG_SWITCH("json", 'j', "print the figures as JSON (schema tacit.graph/1)", AT(json)),
 };
 
 static const tacit_section section = {
@@ -295,38 +277,13 @@ static tacit_status graph_of_experiment(tacit_graph *graph, cli_graph_facts *fac
 
 /* ---- files ---- */
 
-/* `text` is freed. */
-static tacit_status write_file(const char *path, char *text, bool force, tacit_error *err)
-{
-    if (!text)
-        return tacit_out_of_memory(err);
-    FILE *file = fopen(path, force ? "w" : "wx");
-    if (!file) {
-        int problem = errno;
-        free(text);
-        return tacit_fail(err, TACIT_EINPUT, "cannot make \"%.300s\": %s%s", path,
-                          strerror(problem),
-                          problem == EEXIST ? "; use --force to replace it" : "");
-    }
-    errno = 0;
-    bool good = fputs(text, file) >= 0;
-    good = fclose(file) == 0 && good;
-    int problem = errno;
-    free(text);
-    if (good)
-        return TACIT_OK;
-    unlink(path);
-    return tacit_fail(err, TACIT_EINPUT, "cannot write \"%.300s\": %s", path,
-                      strerror(problem ? problem : EIO));
-}
-
 static tacit_status show(const cli_graph_facts *facts, const graph_flags *flags, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
     if (*flags->svg)
-        status = write_file(flags->svg, cli_graph_svg(facts), flags->force, err);
+        status = cli_write_file(flags->svg, cli_graph_svg(facts), flags->force, err);
     if (!status && *flags->edges)
-        status = write_file(flags->edges, cli_graph_edges(facts), flags->force, err);
+        status = cli_write_file(flags->edges, cli_graph_edges(facts), flags->force, err);
     if (status)
         return status;
     if (!flags->json) {
@@ -379,7 +336,7 @@ const cli_verb cli_graph = {
              "matrix. --svg draws it, --edges writes it down. Graphs in several pieces are "
              "allowed: the pieces are named, and their Fiedler value and gap are 0.",
     .flags = &section,
-    .repeated = &set_option,
+    .repeated = &cli_set_option,
     .examples = examples,
     .example_count = sizeof examples / sizeof *examples,
     .run = run,

@@ -37,12 +37,8 @@ static const tacit_option options[] = {
      .letter = 'n',
      .help = "show: so many entries of a peer, the latest, or accounts of a run, the first",
      AT(last)},
-    {.key = "json",
-     .type = TACIT_OPT_BOOL,
-     .fallback = "false",
-     .letter = 'j',
-     .help = "show: all entries as JSON lines, sealed like the ledger",
-     AT(json)},
+    CLI_FLAG_SWITCH("json", 'j', "show: all entries as JSON lines, sealed like the ledger",
+                    AT(json)),
 };
 
 static const tacit_section section = {

@@ -21,20 +21,8 @@ typedef struct run_flags {
 
 #define AT(member) .offset = offsetof(run_flags, member)
 static const tacit_option options[] = {
-    {.key = "threads",
-     .type = TACIT_OPT_INT,
-     .fallback = "0",
-     .min = 0,
-     .max = 256,
-     .letter = 't',
-     .help = "threads to use, 0 for all cores; the result does not depend on it",
-     AT(threads)},
-    {.key = "json",
-     .type = TACIT_OPT_BOOL,
-     .fallback = "false",
-     .letter = 'j',
-     .help = "print summary.json instead of words",
-     AT(json)},
+    CLI_FLAG_THREADS(AT(threads)),
+    CLI_FLAG_SWITCH("json", 'j', "print summary.json instead of words", AT(json)),
     {.key = "out",
      .type = TACIT_OPT_TEXT,
      .fallback = "",
@@ -42,12 +30,7 @@ static const tacit_option options[] = {
      .value_name = "DIR",
      .help = "the run folder; otherwise the first free runs/NAME-K",
      AT(out)},
-    {.key = "force",
-     .type = TACIT_OPT_BOOL,
-     .fallback = "false",
-     .letter = 'f',
-     .help = "replace the run that is in the folder of --out",
-     AT(force)},
+    CLI_FLAG_SWITCH("force", 'f', "replace the run that is in the folder of --out", AT(force)),
     {.key = "resume",
      .type = TACIT_OPT_TEXT,
      .fallback = "",
@@ -62,20 +45,7 @@ static const tacit_option options[] = {
      .help = "write what crossed the agents' environments as JSON lines, never what it said; one "
              "thread, small runs only",
      AT(trace)},
-    {.key = "quiet",
-     .type = TACIT_OPT_BOOL,
-     .fallback = "false",
-     .letter = 'q',
-     .help = "no progress bar and no remarks",
-     AT(quiet)},
-};
-
-static const tacit_option set_option = {
-    .key = "set",
-    .type = TACIT_OPT_TEXT,
-    .letter = 's',
-    .value_name = "KEY=VALUE",
-    .help = "replace what the file says, as in protocol.mu=0.5; may come again",
+    CLI_FLAG_QUIET(AT(quiet)),
 };
 
 static const tacit_section section = {
@@ -318,7 +288,7 @@ const cli_verb cli_run = {
              "for any number of threads. Ctrl-C ends cleanly with a checkpoint to resume from; "
              "a second Ctrl-C ends at once.",
     .flags = &section,
-    .repeated = &set_option,
+    .repeated = &cli_set_option,
     .examples = examples,
     .example_count = sizeof examples / sizeof *examples,
     .takes_keys = true,

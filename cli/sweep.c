@@ -34,12 +34,7 @@ static const tacit_option options[] = {
      .value_name = "METRIC",
      .help = "mark the point that is best by this; otherwise by the validation score",
      AT(best)},
-    {.key = "json",
-     .type = TACIT_OPT_BOOL,
-     .fallback = "false",
-     .letter = 'j',
-     .help = "print schema tacit.sweep/1 instead of a table",
-     AT(json)},
+    CLI_FLAG_SWITCH("json", 'j', "print schema tacit.sweep/1 instead of a table", AT(json)),
     {.key = "out",
      .type = TACIT_OPT_TEXT,
      .fallback = "",
@@ -47,12 +42,7 @@ static const tacit_option options[] = {
      .value_name = "DIR",
      .help = "the folder; otherwise the first free runs/NAME-sweep-K",
      AT(out)},
-    {.key = "force",
-     .type = TACIT_OPT_BOOL,
-     .fallback = "false",
-     .letter = 'f',
-     .help = "replace the sweep that is in the folder of --out",
-     AT(force)},
+    CLI_FLAG_SWITCH("force", 'f', "replace the sweep that is in the folder of --out", AT(force)),
     {.key = "resume",
      .type = TACIT_OPT_TEXT,
      .fallback = "",
@@ -66,12 +56,7 @@ static const tacit_option options[] = {
      .letter = 'k',
      .help = "also leave a run folder for each run, DIR/runs/000001 and so on",
      AT(keep_runs)},
-    {.key = "quiet",
-     .type = TACIT_OPT_BOOL,
-     .fallback = "false",
-     .letter = 'q',
-     .help = "no progress bar and no remarks",
-     AT(quiet)},
+    CLI_FLAG_QUIET(AT(quiet)),
 };
 
 static const tacit_option vary_option = {
@@ -82,14 +67,6 @@ static const tacit_option vary_option = {
     .help = "the values of a key: 0.1,1,10 or 5..50:5 (steps of 5) or 0.01..100:x10 (factors of "
             "10); may come again, for a grid",
 };
-static const tacit_option set_option = {
-    .key = "set",
-    .type = TACIT_OPT_TEXT,
-    .letter = 's',
-    .value_name = "KEY=VALUE",
-    .help = "replace what the file says, as in run.time=50; may come again",
-};
-
 static const tacit_section section = {
     .options = options, .count = sizeof options / sizeof *options, .size = sizeof(sweep_flags)};
 
@@ -247,7 +224,7 @@ const cli_verb cli_sweep = {
              "interruption changes a byte. A key that some of the varied protocols do not have "
              "is left out there.",
     .flags = &section,
-    .repeated = &set_option,
+    .repeated = &cli_set_option,
     .also_repeated = &vary_option,
     .examples = examples,
     .example_count = sizeof examples / sizeof *examples,

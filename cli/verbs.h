@@ -50,6 +50,23 @@ const cli_verb *cli_verb_find(const char *name);
 void cli_verb_hint(const char *word, char *out, size_t size);
 
 /* ---- flags.c ---- */
+/* Rows that verbs have in common; `where` is the member's .offset. */
+#define CLI_FLAG_THREADS(where)                                                         \
+    {                                                                                   \
+        .key = "threads", .type = TACIT_OPT_INT, .fallback = "0", .min = 0, .max = 256, \
+        .letter = 't',                                                                  \
+        .help = "threads to use, 0 for all cores; the result does not depend "          \
+                "on it",                                                                \
+        where                                                                           \
+    }
+#define CLI_FLAG_SWITCH(name, short_name, words, where)                                 \
+    {                                                                                   \
+        .key = name, .type = TACIT_OPT_BOOL, .fallback = "false", .letter = short_name, \
+        .help = words, where                                                            \
+    }
+#define CLI_FLAG_QUIET(where) CLI_FLAG_SWITCH("quiet", 'q', "no progress bar and no remarks", where)
+extern const tacit_option cli_set_option; /* --set KEY=VALUE, again and again */
+
 /* `flags` is a struct of verb->flags->size bytes; `args` has room for argc words. */
 tacit_status cli_parse(const cli_verb *verb, int argc, char **argv, void *flags, cli_args *args,
                        tacit_error *err);
@@ -83,6 +100,11 @@ void cli_ignore_signals(void);
 /* The first SIGINT or SIGTERM sets the flag, the second ends the process. */
 void cli_catch_signals(void);
 const tacit_stop *cli_stop(void);
+
+/* ---- file.c ---- */
+/* Write the text, which is freed, to a new file, or with `force` over an old one. No text: memory
+ * ran out. */
+tacit_status cli_write_file(const char *path, char *text, bool force, tacit_error *err);
 
 /* ---- folder.c ---- */
 #define CLI_PATH_MAX 4096

@@ -30,7 +30,7 @@ expect 3 'never speaks' "$TACIT" audit small.yaml --set protocol.name=alone --se
 expect 3 'releases nothing by time 0.001' "$TACIT" audit small.yaml --set run.time=0.001
 mkdir folder
 expect 3 '"folder" is a folder' "$TACIT" audit gaussian --page folder
-expect 3 'cannot write "nowhere/a.html"' "$TACIT" audit gaussian --trials 50 --page nowhere/a.html
+expect 3 'cannot make "nowhere/a.html"' "$TACIT" audit gaussian --trials 50 --page nowhere/a.html
 
 # ---- a mechanism ----
 says 'nothing contradicts the claim' "$TACIT" audit gaussian --trials 2000 --seed 3

@@ -133,7 +133,7 @@ static double log_rise(const pld_law *law, double step, double s)
         return log1p(small); /* keeps the digits of a result near 0 */
     for (size_t k = 0; k < law->size; k++)
         sum += law->mass[k] * exp(s * step * (double)law->index[k] - most);
-    return most + log(sum);
+    return sum > 0 ? most + log(sum) : -INFINITY;
 }
 
 static void add_outside(outside *o, const pld_law *law, double times, const pld_plan *plan)

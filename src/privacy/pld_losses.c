@@ -213,7 +213,7 @@ static void normalise(pld_law *law, double offset)
     double sum = 0;
     for (size_t k = 0; k < law->size; k++)
         sum += law->mass[k];
-    law->log_mgf = offset + log(sum);
+    law->log_mgf = sum > 0 ? offset + log(sum) : -INFINITY;
     for (size_t k = 0; k < law->size; k++)
         law->mass[k] /= sum;
     law->spread /= sum;

@@ -84,7 +84,7 @@ static double raw_moments(const pld_sketch *sketch, double tilt, double *mean, d
     first /= sum;
     *mean = centre + first;
     *variance = fmax(second / sum - first * first, 0);
-    return most + log(sum);
+    return sum > 0 ? most + log(sum) : -INFINITY;
 }
 
 tacit_status pld_sketch_build(pld_sketch *sketch, const pld_pair *pair, const pld_shape *shape,

@@ -208,7 +208,7 @@ static double offset_of(const pld_sketch *sketch, double tilt)
     double sum = 0;
     for (size_t k = 0; k < sketch->size; k++)
         sum += exp(sketch->log_mass[k] + tilt * sketch->loss[k] - most);
-    return most + log(sum);
+    return sum > 0 ? most + log(sum) : -INFINITY;
 }
 
 tacit_status pld_curve_build(pld_curve *curve, const pld_pair *pair, const pld_shape *shape,

@@ -41,6 +41,9 @@ typedef struct tacit_random {
 void tacit_random_init(tacit_random *random, uint64_t seed);
 /* Keys from the system, for real secrets: new in every process, kept nowhere. */
 tacit_status tacit_random_system(tacit_random *random, tacit_error *err);
+/* A number that no other release of this process has: what makes the streams of system keys
+ * differ, whichever ledger or agent draws from them. */
+uint64_t tacit_random_unique(void);
 /* False in a child that inherited keys of the system: its noise would repeat the parent's. */
 bool tacit_random_is_own(const tacit_random *random);
 void tacit_random_clear(tacit_random *random);

@@ -125,7 +125,7 @@ tacit_status tacit_gradient_on_grid(const tacit_model *model, tacit_permit *perm
     tacit_lot lot;
     tacit_status status = check_size(&permit->cost, records, err);
     if (status == TACIT_OK)
-        status = tacit_lot_open(&lot, permit, err);
+        status = tacit_lot_open(&lot, permit, records, err);
     if (status == TACIT_OK)
         status = tacit_bounded_on_grid(out, permit, &model->shape, scratch, err);
     if (status != TACIT_OK)
@@ -149,6 +149,7 @@ tacit_status tacit_gradient_on_grid(const tacit_model *model, tacit_permit *perm
         add_batch(&g, &batch);
     if (user)
         close_user(&g);
+    tacit_lot_close(&lot);
     memset(g.row, 0, p * sizeof *g.row);
     (*out)->factor = factor(&permit->cost, records);
     return TACIT_OK;

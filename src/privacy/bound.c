@@ -44,7 +44,15 @@ void tacit_permit_draw_from(tacit_permit *permit, const tacit_random *random, ta
     permit->agent = agent;
 }
 
-tacit_status tacit_lot_open(tacit_lot *lot, const tacit_permit *permit, tacit_error *err)
+#define LOT_MOST (UINT64_C(1) << 28) /* words in a stream */
+
+void tacit_lot_close(tacit_lot *lot)
+{
+    sodium_memzero(lot, sizeof *lot);
+}
+
+tacit_status tacit_lot_open(tacit_lot *lot, const tacit_permit *permit, size_t records,
+                            tacit_error *err)
 {
     const double q = permit->cost.sampling;
     lot->below = q > 0 && q < 1 ? (uint64_t)(q * 0x1p32) : UINT64_C(1) << 32;
@@ -52,10 +60,14 @@ tacit_status tacit_lot_open(tacit_lot *lot, const tacit_permit *permit, tacit_er
         return TACIT_OK;
     if ((double)lot->below != q * 0x1p32 || lot->below == 0)
         return tacit_fail(err, TACIT_EUSAGE, "sampling %.17g is not a multiple of 2^-32", q);
+    if (records >= LOT_MOST)
+        return tacit_fail(err, TACIT_EINPUT, "lots of %zu records are more than can be drawn",
+                          records);
     if (!permit->random || !tacit_random_is_own(permit->random))
         return tacit_fail(err, TACIT_EINTERNAL, "there is nothing to draw the lot of \"%s\" from",
                           permit->cost.what);
-    tacit_stream_open(&lot->stream, permit->random, permit->agent, TACIT_FOR_LOTS, permit->id);
+    tacit_stream_open(&lot->stream, permit->random, permit->agent, TACIT_FOR_LOTS,
+                      tacit_release_number(permit->random, permit));
     return TACIT_OK;
 }
 
@@ -112,6 +124,22 @@ static double length_of(tacit_norm norm, tacit_vector *v)
     return norm == TACIT_L1 ? sum : sqrt(sum);
 }
 
+/* A whole value takes part always, and where one record is put in or left out it may move from
+ * one end to the other: a cost that was planned for less does not cover it. */
+static tacit_status check_whole(const tacit_cost *cost, tacit_error *err)
+{
+    if (cost->sampling > 0 && cost->sampling < 1)
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "\"%s\" is released whole, its cost was planned for a sample",
+                          cost->what);
+    if (cost->unit == TACIT_UNIT_RECORD && cost->adjacency == TACIT_ADD_REMOVE)
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "\"%s\" is released whole, and one record more or less may change it by "
+                          "twice what was paid for; plan it for \"replace\"",
+                          cost->what);
+    return TACIT_OK;
+}
+
 static tacit_status check_reals(const tacit_permit *permit, const tacit_shape *shape,
                                 tacit_error *err)
 {
@@ -127,7 +155,9 @@ tacit_status tacit_bound_vector(tacit_permit *permit, const tacit_secret *vector
 {
     const tacit_cost *cost = &permit->cost;
     tacit_vector *from = tacit_vector_of_secret(vector);
-    tacit_status status = check_reals(permit, from->shape, err);
+    tacit_status status = check_whole(cost, err);
+    if (status == TACIT_OK)
+        status = check_reals(permit, from->shape, err);
     if (status == TACIT_OK)
         status = tacit_bounded_on_grid(out, permit, from->shape, scratch, err);
     if (status != TACIT_OK)
@@ -163,7 +193,9 @@ tacit_status tacit_bound_number(tacit_permit *permit, tacit_private_metric value
                           "\"%s\" was planned for a radius of %g, which is more than half of the "
                           "range from %g to %g",
                           permit->cost.what, clip.radius, least, most);
-    tacit_status status = tacit_bounded_on_grid(out, permit, &one_real, scratch, err);
+    tacit_status status = check_whole(&permit->cost, err);
+    if (status == TACIT_OK)
+        status = tacit_bounded_on_grid(out, permit, &one_real, scratch, err);
     if (status != TACIT_OK)
         return status;
     (*out)->offset = least + (most - least) / 2;
@@ -177,7 +209,9 @@ tacit_status tacit_bound_number(tacit_permit *permit, tacit_private_metric value
 tacit_status tacit_bound_count(tacit_permit *permit, tacit_private_metric count,
                                tacit_scratch *scratch, tacit_bounded **out, tacit_error *err)
 {
-    if (permit->cost.grid != 0 || permit->cost.sensitivity != 1)
+    const tacit_cost *cost = &permit->cost;
+    if (cost->grid != 0 || cost->sensitivity != 1 || cost->unit != TACIT_UNIT_RECORD ||
+        (cost->sampling > 0 && cost->sampling < 1))
         return tacit_fail(err, TACIT_EUSAGE, "the cost of \"%s\" was not planned for a count",
                           permit->cost.what);
     tacit_status status = tacit_bounded_on_grid(out, permit, &one_count, scratch, err);

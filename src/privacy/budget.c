@@ -101,7 +101,7 @@ static tacit_status search(const tacit_ledger_entry *before, uint32_t count, con
             tacit_entries_epsilon(before, count, cost, over, budget, &epsilon, err);
         if (status != TACIT_OK)
             return status;
-        if (epsilon > budget->epsilon || over >= MOST_RELEASES)
+        if (!(epsilon <= budget->epsilon) || over >= MOST_RELEASES)
             break;
         fit = over;
         over *= 2;
@@ -112,7 +112,7 @@ static tacit_status search(const tacit_ledger_entry *before, uint32_t count, con
             tacit_entries_epsilon(before, count, cost, middle, budget, &epsilon, err);
         if (status != TACIT_OK)
             return status;
-        *(epsilon > budget->epsilon ? &over : &fit) = middle;
+        *(epsilon <= budget->epsilon ? &fit : &over) = middle;
     }
     *most = fit;
     return TACIT_OK;

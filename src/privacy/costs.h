@@ -4,6 +4,8 @@
 #include "tacit/noise.h"
 #include "tacit/privacy.h"
 
+/* plan.c: refuses a cost that no kernel could keep to. */
+tacit_status tacit_cost_check(const tacit_cost *cost, tacit_error *err);
 bool tacit_cost_same(const tacit_cost *a, const tacit_cost *b);
 /* The kept copy of a cost; NULL when memory ran out. From any thread. */
 const tacit_cost *tacit_costs_keep(tacit_costs *costs, const tacit_cost *cost);

@@ -184,11 +184,14 @@ tacit_status tacit_ledger_reserve(tacit_ledger *ledger, tacit_costs *costs,
                                   tacit_permit *permit, tacit_error *err)
 {
     tacit_ledger_entry *last = running(ledger, cost);
+    tacit_status status = last ? TACIT_OK : tacit_cost_check(cost, err);
+    if (status != TACIT_OK)
+        return status;
     const tacit_cost *kept = last ? last->cost : tacit_costs_keep(costs, cost);
     const tacit_noise *noise = NULL;
     if (!kept || (!last && ledger->count == ledger->capacity && !grow(ledger)))
         return tacit_out_of_memory(err);
-    tacit_status status = check_budget(ledger, costs, budget, kept, err);
+    status = check_budget(ledger, costs, budget, kept, err);
     if (status == TACIT_OK)
         status = tacit_costs_noise(costs, kept, &noise, err);
     if (status != TACIT_OK)

@@ -9,8 +9,10 @@
  *
  * Invariants:
  *  1. What comes out is a function of the sum of integers `steps + noise` and of public numbers.
- *  2. Noise is a function of (random, agent, release id, coordinate): a permit's id is never
- *     given twice, so no noise is used twice; keys of the system are refused in a forked child.
+ *  2. Noise is a function of (keys, agent, number of the release, coordinate). With keys of a seed
+ *     the number is the permit's id, which a ledger never gives twice; with keys of the system it
+ *     is one that no other release of the process has, whatever ledgers there are, and a forked
+ *     child is refused.
  *  3. No error and no length depends on the data: steps are below 2^61 by construction, and a
  *     noise beyond 2^61 (which would fail) is drawn without looking at them.
  *  4. Secret integers and noise are wiped before the public vector is handed out.
@@ -102,9 +104,8 @@ static tacit_status check(const tacit_permit *permit, const tacit_bounded *bound
         return tacit_fail(err, TACIT_EBUDGET,
                           "\"%s\" has sensitivity %g, more than the %g that was paid for",
                           permit->cost.what, bounded->sensitivity, permit->cost.sensitivity);
-    if (!source || !source->random || permit->id >= UINT64_C(1) << (40 - PIECES_LOG2))
-        return tacit_fail(err, TACIT_EINTERNAL, "there is no noise for release %llu of \"%s\"",
-                          (unsigned long long)permit->id, permit->cost.what);
+    if (!source || !source->random)
+        return tacit_fail(err, TACIT_EINTERNAL, "there is no noise for \"%s\"", permit->cost.what);
     if (!tacit_random_is_own(source->random))
         return tacit_fail(err, TACIT_EINTERNAL,
                           "this process was forked from the one that drew the keys of its noise; "
@@ -117,6 +118,7 @@ static tacit_status check(const tacit_permit *permit, const tacit_bounded *bound
 typedef struct release {
     const tacit_permit *permit;
     const tacit_noise_source *source;
+    uint64_t number; /* of its streams */
     tacit_bounded *bounded;
     size_t piece; /* coordinates of one */
     double step;
@@ -126,7 +128,7 @@ typedef struct release {
 static void open_stream(tacit_stream *stream, const release *r, size_t piece)
 {
     tacit_stream_open(stream, r->source->random, r->source->agent, TACIT_FOR_NOISE,
-                      r->permit->id << PIECES_LOG2 | piece);
+                      r->number << PIECES_LOG2 | piece);
 }
 
 /* The probability of the truth is rounded down, so that epsilon is no larger than claimed. */
@@ -220,9 +222,13 @@ static tacit_status add_noise(const tacit_permit *permit, tacit_bounded *b,
     size_t least = (b->coordinates + (1 << PIECES_LOG2) - 1) >> PIECES_LOG2;
     release r = {.permit = permit,
                  .source = source,
+                 .number = tacit_release_number(source->random, permit),
                  .bounded = b,
                  .piece = least > PIECE ? least : PIECE,
                  .step = ldexp(1, permit->cost.grid)};
+    if (r.number >> (40 - PIECES_LOG2))
+        return tacit_fail(err, TACIT_EINTERNAL, "there is no noise left for \"%s\"",
+                          permit->cost.what);
     if (permit->cost.mechanism == TACIT_MECHANISM_RESPONSE) {
         respond(&r, b->steps);
         put(b, 1, 0, 1);

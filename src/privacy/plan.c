@@ -22,6 +22,7 @@
  */
 #include <math.h>
 
+#include "privacy/costs.h"
 #include "privacy/release.h"
 #include "tacit/account.h"
 
@@ -127,6 +128,11 @@ tacit_status tacit_cost_count(tacit_cost *cost, double noise, tacit_error *err)
     tacit_status status = check_wishes(cost, 1, noise, err);
     if (status != TACIT_OK)
         return status;
+    if (cost->unit != TACIT_UNIT_RECORD)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "one user may have any number of records: no noise covers the count "
+                          "\"%s\" for unit \"user\"",
+                          cost->what);
     cost->norm = cost->mechanism == TACIT_MECHANISM_LAPLACE ? TACIT_L1 : TACIT_L2;
     cost->grid = 0;
     cost->coordinates = 1;
@@ -138,16 +144,60 @@ tacit_status tacit_cost_count(tacit_cost *cost, double noise, tacit_error *err)
 tacit_status tacit_cost_choice(tacit_cost *cost, uint32_t categories, double epsilon,
                                tacit_error *err)
 {
-    if (categories < 2 || !(epsilon > 0 && epsilon <= 40))
+    if (categories < 2 || !(epsilon >= 1e-9 && epsilon <= 40))
         return tacit_fail(err, TACIT_EINPUT,
-                          "randomized response needs 2 or more categories and an epsilon between 0 "
-                          "and 40, not %u and %g",
+                          "randomized response needs 2 or more categories and an epsilon between "
+                          "1e-9 and 40, not %u and %g",
                           categories, epsilon);
     cost->mechanism = TACIT_MECHANISM_RESPONSE;
     cost->categories = categories;
     cost->coordinates = 1;
     cost->noise = epsilon;
     return TACIT_OK;
+}
+
+/* ---- is it a cost at all? ---- */
+
+static bool whole(double x, double least, double most)
+{
+    return x >= least && x <= most && x == floor(x);
+}
+
+/* Whatever its maker says: what a kernel could not honour is not charged for. */
+static const char *wrong(const tacit_cost *c)
+{
+    const bool lots = c->sampling > 0 && c->sampling < 1;
+    if (!(c->sampling >= 0 && c->sampling <= 1) || (lots && c->unit == TACIT_UNIT_USER) ||
+        (lots && !whole(c->sampling * 0x1p32, 1, 0x1p32)))
+        return "sampling";
+    if (c->mechanism == TACIT_MECHANISM_RESPONSE)
+        return c->categories < 2                       ? "categories"
+               : !(c->noise >= 1e-9 && c->noise <= 40) ? "epsilon"
+               : lots                                  ? "sampling"
+                                                       : NULL;
+    if (c->norm != (c->mechanism == TACIT_MECHANISM_LAPLACE ? TACIT_L1 : TACIT_L2))
+        return "norm";
+    if (c->grid < -1000 || c->grid > 1000 || c->coordinates < 1)
+        return "grid";
+    if (!whole(ldexp(c->sensitivity, -c->grid), 1, 0x1p26))
+        return "sensitivity";
+    const double noise = ldexp(c->noise, -c->grid);
+    if (!whole(noise * FINE, 1, 0x1p41) || (noise > 0x1p20 && !whole(noise, 1, 0x1p31)) ||
+        (c->coordinates > 1 && c->mechanism == TACIT_MECHANISM_GAUSSIAN &&
+         noise < VECTOR_NOISE_LEAST))
+        return "noise";
+    return NULL;
+}
+
+tacit_status tacit_cost_check(const tacit_cost *cost, tacit_error *err)
+{
+    const char *what = cost->mechanism == TACIT_MECHANISM_NONE ? NULL : wrong(cost);
+    if (!what)
+        return TACIT_OK;
+    return tacit_fail(err, TACIT_EUSAGE,
+                      "the cost of \"%s\" has a %s that no release can keep to; plan costs with "
+                      "tacit_cost_on_grid, tacit_cost_count or tacit_cost_choice",
+                      cost->what, what);
 }
 
 /* ---- a run's options ---- */

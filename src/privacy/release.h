@@ -57,7 +57,15 @@ typedef struct tacit_lot {
     tacit_stream stream;
     uint64_t below; /* of 2^32; 2^32 itself: everyone */
 } tacit_lot;
-tacit_status tacit_lot_open(tacit_lot *lot, const tacit_permit *permit, tacit_error *err);
+tacit_status tacit_lot_open(tacit_lot *lot, const tacit_permit *permit, size_t records,
+                            tacit_error *err);
+void tacit_lot_close(tacit_lot *lot);
+/* Which stream a release draws from: its id among the agent's for keys of a seed, so that a
+ * simulation can be repeated; a number that no other release has for keys of the system. */
+static inline uint64_t tacit_release_number(const tacit_random *random, const tacit_permit *permit)
+{
+    return random->process ? tacit_random_unique() : permit->id;
+}
 static inline bool tacit_lot_takes(tacit_lot *lot)
 {
     uint32_t word;

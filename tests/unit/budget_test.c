@@ -84,6 +84,16 @@ static void test_pld_is_never_beaten(void **state)
 static void test_silent_accountants_are_not_zero(void **state)
 {
     (void)state;
+    /* nor is a budget of no number without limit */
+    const tacit_budget nothing = {NAN, 1e-5, TACIT_TRUST_LOCAL, TACIT_BY_SUM};
+    const tacit_cost any = planned(TACIT_MECHANISM_LAPLACE, 20);
+    tacit_costs *some = tacit_costs_create();
+    tacit_ledger empty = {0};
+    tacit_permit none;
+    assert_int_equal(tacit_ledger_reserve(&empty, some, &nothing, &any, 0, &none, NULL),
+                     TACIT_EBUDGET);
+    tacit_costs_free(some);
+    tacit_ledger_clear(&empty);
     const tacit_cost laplace = planned(TACIT_MECHANISM_LAPLACE, 20);
     const tacit_budget gdp = {2, 1e-5, TACIT_TRUST_LOCAL, TACIT_BY_GDP};
     tacit_costs *kept = tacit_costs_create();

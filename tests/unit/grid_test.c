@@ -646,6 +646,99 @@ static void test_a_forked_child_cannot_repeat_noise(void **state)
     assert_true(mine != again);
 }
 
+/* Every ledger begins its ids again, so ids alone would give two ledgers the same noise. */
+static void test_two_ledgers_share_no_noise(void **state)
+{
+    (void)state;
+    tacit_random system;
+    tacit_error err = {0};
+    int64_t one, two;
+    check_ok(tacit_random_system(&system, &err), &err);
+    for (int k = 0; k < 3; k++) { /* each release is the first one of a new ledger */
+        assert_int_equal(release_with(&system, &one), TACIT_OK);
+        assert_int_equal(release_with(&system, &two), TACIT_OK);
+        assert_true(one != two); /* equal by chance once in 3.5 million */
+    }
+    assert_int_equal(release_with(&seeded, &one), TACIT_OK);
+    assert_int_equal(release_with(&seeded, &two), TACIT_OK);
+    assert_true(one == two); /* a seed repeats itself: that is what simulations are for */
+}
+
+/* ---- costs that nobody could keep to ---- */
+
+static void test_costs_are_checked_when_charged(void **state)
+{
+    (void)state;
+    const tacit_cost good = planned(TACIT_MECHANISM_GAUSSIAN, 1, 1, 3);
+    const double step = ldexp(1, good.grid);
+    tacit_cost bad[12];
+    for (size_t k = 0; k < 12; k++)
+        bad[k] = good;
+    bad[0].norm = TACIT_L1;
+    bad[1].mechanism = TACIT_MECHANISM_LAPLACE; /* with an l2 norm */
+    bad[2].sensitivity += step / 2;
+    bad[3].sensitivity = 0x1p27 * step;
+    bad[4].noise += step / 2;
+    bad[5].noise = NAN;
+    bad[6].noise = 63 * step;
+    bad[7].sampling = 0.1; /* not a multiple of 2^-32 */
+    bad[8].sampling = 0.5;
+    bad[8].unit = TACIT_UNIT_USER;
+    bad[9].sampling = NAN;
+    bad[10].grid = 5000;
+    bad[11] = (tacit_cost){
+        .mechanism = TACIT_MECHANISM_RESPONSE, .categories = 2, .noise = 1e-16, .what = "x"};
+    tacit_ledger ledger = {0};
+    tacit_permit permit;
+    for (size_t k = 0; k < 12; k++) {
+        tacit_error err = {0};
+        check_fails(tacit_ledger_reserve(&ledger, kept, &no_limit, &bad[k], 0, &permit, &err),
+                    TACIT_EUSAGE, &err, "can keep to");
+    }
+    assert_int_equal(ledger.count, 0);
+    tacit_ledger_clear(&ledger);
+}
+
+/* A whole value is not a sum of records' parts: what was planned for those does not cover it. */
+static void test_whole_values_need_whole_costs(void **state)
+{
+    (void)state;
+    releasing r = releasing_make(1);
+    tacit_permit permit;
+    tacit_bounded *bounded;
+    tacit_error err = {0};
+    const double x[1] = {0};
+    tacit_secret *secret = secret_of(r.pool, &r.shape, x);
+    const tacit_private_metric seven = {7};
+    tacit_cost cost = {.mechanism = TACIT_MECHANISM_LAPLACE,
+                       .adjacency = TACIT_ADD_REMOVE,
+                       .coordinates = 1,
+                       .what = "whole"};
+    check_ok(tacit_cost_on_grid(&cost, 1, 1, &err), &err);
+    reserve(&r.ledger, &cost, &permit);
+    check_fails(tacit_bound_vector(&permit, secret, r.scratch, &bounded, &err), TACIT_EUSAGE, &err,
+                "twice");
+    check_fails(tacit_bound_number(&permit, seven, 0, 2, r.scratch, &bounded, &err), TACIT_EUSAGE,
+                &err, "twice");
+    cost = planned(TACIT_MECHANISM_LAPLACE, 1, 1, 1);
+    cost.sampling = 0.5;
+    reserve(&r.ledger, &cost, &permit);
+    check_fails(tacit_bound_vector(&permit, secret, r.scratch, &bounded, &err), TACIT_EUSAGE, &err,
+                "sample");
+    check_fails(tacit_bound_number(&permit, seven, 0, 2, r.scratch, &bounded, &err), TACIT_EUSAGE,
+                &err, "sample");
+    cost = (tacit_cost){.mechanism = TACIT_MECHANISM_LAPLACE, .what = "count"};
+    check_ok(tacit_cost_count(&cost, 1, &err), &err);
+    cost.sampling = 0.5;
+    reserve(&r.ledger, &cost, &permit);
+    check_fails(tacit_bound_count(&permit, seven, r.scratch, &bounded, &err), TACIT_EUSAGE, &err,
+                "count");
+    cost.unit = TACIT_UNIT_USER;
+    check_fails(tacit_cost_count(&cost, 1, &err), TACIT_EINPUT, &err, "user");
+    tacit_vector_drop(r.pool, tacit_vector_of_secret(secret));
+    releasing_free(&r);
+}
+
 /* ---- numbers, counts, choices ---- */
 
 static void test_numbers_stay_in_their_range(void **state)
@@ -768,6 +861,9 @@ int main(void)
         cmocka_unit_test(test_ids_survive_permits_that_come_back),
         cmocka_unit_test(test_threads_do_not_change_the_noise),
         cmocka_unit_test(test_a_forked_child_cannot_repeat_noise),
+        cmocka_unit_test(test_two_ledgers_share_no_noise),
+        cmocka_unit_test(test_costs_are_checked_when_charged),
+        cmocka_unit_test(test_whole_values_need_whole_costs),
         cmocka_unit_test(test_numbers_stay_in_their_range),
         cmocka_unit_test(test_choices_follow_their_law),
         cmocka_unit_test(test_wrong_roads_are_closed),

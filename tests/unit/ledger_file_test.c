@@ -46,13 +46,12 @@ static void test_what_was_committed_comes_back(void **state)
     const tacit_cost costs[] = {ledger_cost("gradient", 0.25),
                                 {.mechanism = TACIT_MECHANISM_GAUSSIAN,
                                  .norm = TACIT_L2,
-                                 .unit = TACIT_UNIT_USER,
                                  .adjacency = TACIT_ADD_REMOVE,
                                  .grid = -20,
                                  .coordinates = 12345678901,
                                  .sensitivity = 0.5,
                                  .noise = 64,
-                                 .sampling = 0.01,
+                                 .sampling = 0x1p-7,
                                  .what = "momentum"}};
     uint64_t id[3], pending[4];
     check_ok(commit_text(file, &costs[0], 10, "one", &id[0], &err), &err);

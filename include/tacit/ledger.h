@@ -60,8 +60,8 @@ tacit_status tacit_ledger_file_open(tacit_ledger_file **out, const char *path, c
  * of the two alone is TACIT_EVERIFY: a ledger that is gone must not come back empty. */
 tacit_status tacit_ledger_file_at(tacit_ledger_file **out, const char *path,
                                   const tacit_ledger_holder *holder, tacit_error *err);
-/* Only to look: as open, but nothing can be added. (What a crash left in the log may be moved to
- * where it belongs.) */
+/* Only to look: as open, but nothing can be added. (What a crash left half-written is rolled
+ * back.) */
 tacit_status tacit_ledger_file_look(tacit_ledger_file **out, const char *path, const tacit_key *key,
                                     tacit_error *err);
 /* Charges permits under which something was computed and nothing committed, then closes. The
@@ -90,8 +90,8 @@ size_t tacit_ledger_file_pending(const tacit_ledger_file *file, uint64_t *releas
 /* The bytes of a pending release, which the caller frees. */
 tacit_status tacit_ledger_file_fetch(tacit_ledger_file *file, uint64_t release, void **bytes,
                                      size_t *len, tacit_error *err);
-/* They were sent, and need not be kept any longer. Not waited for: after a power cut they may
- * be pending again. */
+/* They were sent, and need not be kept any longer. Written with the next commit or when the file
+ * is closed: after a crash they may be pending again. */
 tacit_status tacit_ledger_file_mark_sent(tacit_ledger_file *file, uint64_t release,
                                          tacit_error *err);
 

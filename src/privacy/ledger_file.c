@@ -31,6 +31,32 @@
 #include "privacy/ledger_store.h"
 #include "tacit/account.h"
 
+/* ---- transactions ---- */
+
+/* What was sent goes out of the outbox. */
+static tacit_status drop_sent(tacit_ledger_file *file, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    for (size_t k = 0; k < file->sent_count && !status; k++) {
+        sqlite3_bind_int64(file->statement[TACIT_SQL_DROP_BYTES], 1, (sqlite3_int64)file->sent[k]);
+        status = tacit_store_run(file, TACIT_SQL_DROP_BYTES, "write to", err);
+    }
+    return status;
+}
+
+/* The last words of every transaction that went well so far. */
+static tacit_status end_with_head(tacit_ledger_file *file, tacit_status status, tacit_error *err)
+{
+    if (!status)
+        status = drop_sent(file, err);
+    if (!status)
+        status = tacit_head_write(file, err);
+    status = tacit_store_end(file, status, err);
+    if (!status)
+        file->sent_count = 0;
+    return status;
+}
+
 /* ---- permits ---- */
 
 /* Ids from here on are set aside. Inside a transaction. */
@@ -42,7 +68,7 @@ static tacit_status move_bound(tacit_ledger_file *file, uint64_t bound, tacit_er
     if (status)
         file->bound = before;
     else
-        status = tacit_store_end(file, tacit_head_write(file, err), err);
+        status = end_with_head(file, TACIT_OK, err);
     return status;
 }
 
@@ -93,8 +119,8 @@ tacit_status tacit_ledger_file_reserve(tacit_ledger_file *file, const tacit_cost
     tacit_status status = check_time(now, err);
     if (!status)
         status = settle(&settled, err);
-    if (!status && (file->broken || file->looking))
-        status = tacit_store_begin(file, err); /* says why not */
+    if (!status)
+        status = tacit_store_may_write(file, err);
     if (!status && file->ledger.next >= file->bound)
         status = move_bound(file, file->ledger.next + TACIT_IDS_AHEAD, err);
     if (status)
@@ -195,9 +221,7 @@ static tacit_status write_release(tacit_ledger_file *file, tacit_row *row, const
     if (!status)
         status = add_bytes(file, row, bytes, len, err);
     tacit_seal_outbox(file, row->release, file->outbox_sum);
-    if (!status)
-        status = tacit_head_write(file, err);
-    return tacit_store_end(file, status, err);
+    return end_with_head(file, status, err);
 }
 
 tacit_status tacit_ledger_file_commit(tacit_ledger_file *file, tacit_permit *permit,
@@ -294,24 +318,19 @@ tacit_status tacit_ledger_file_mark_sent(tacit_ledger_file *file, uint64_t relea
     size_t k = 0;
     tacit_status status = find_pending(file, release, &k, err);
     if (!status)
-        status = tacit_store_wait(file, false, err);
-    if (!status)
-        status = tacit_store_begin(file, err);
+        status = tacit_store_may_write(file, err);
     if (status)
         return status;
-    sqlite3_bind_int64(file->statement[TACIT_SQL_DROP_BYTES], 1,
-                       (sqlite3_int64)file->pending[k].entry);
-    status = tacit_store_run(file, TACIT_SQL_DROP_BYTES, "write to", err);
+    uint64_t *sent =
+        tacit_array_grow(file->sent, &file->sent_capacity, file->sent_count + 1, sizeof *sent);
+    if (!sent)
+        return tacit_out_of_memory(err);
+    file->sent = sent;
+    sent[file->sent_count++] = file->pending[k].entry;
     tacit_seal_outbox(file, release, file->outbox_sum);
-    if (!status)
-        status = tacit_head_write(file, err);
-    status = tacit_store_end(file, status, err);
-    if (!status)
-        status = tacit_store_wait(file, true, err);
-    if (!status)
-        memmove(&file->pending[k], &file->pending[k + 1],
-                (--file->pending_count - k) * sizeof *file->pending);
-    return status;
+    memmove(&file->pending[k], &file->pending[k + 1],
+            (--file->pending_count - k) * sizeof *file->pending);
+    return TACIT_OK;
 }
 
 /* ---- closing ---- */
@@ -335,19 +354,16 @@ tacit_status tacit_ledger_file_close(tacit_ledger_file *file, double now, tacit_
     if (!file)
         return TACIT_OK;
     tacit_status status = TACIT_OK;
-    const bool touched = file->permits || file->bound != file->ledger.next;
+    const bool touched = file->permits || file->sent_count > 0 || file->bound != file->ledger.next;
     if (!file->looking && !file->broken && touched) {
         status = check_time(now, err);
         if (!status)
             status = tacit_store_begin(file, err);
         if (!status) {
             file->bound = file->ledger.next; /* the rest of what was set aside was not used */
-            status = forfeit(file, now, err);
-            if (!status)
-                status = tacit_head_write(file, err);
-            status = tacit_store_end(file, status, err);
+            status = end_with_head(file, forfeit(file, now, err), err);
         }
     }
-    tacit_ledger_file_let_go(file, !file->broken);
+    tacit_ledger_file_let_go(file, !file->broken && !file->looking);
     return status;
 }

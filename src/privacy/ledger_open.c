@@ -25,6 +25,7 @@ void tacit_ledger_file_let_go(tacit_ledger_file *file, bool tidy)
     tacit_ledger_clear(&file->ledger);
     tacit_costs_free(file->costs);
     free(file->pending);
+    free(file->sent);
     free(file->path);
     free(file);
 }

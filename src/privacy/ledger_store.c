@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The database of a ledger file: three tables, no index, no trigger. A write-ahead log that is
- * synchronised at every commit, so that what was committed survives a power cut; exclusive locks,
- * so that two processes cannot spend the same budget.
+ * The database of a ledger file: three tables, no index, no trigger. Exclusive locks, so that two
+ * processes cannot spend the same budget.
+ *
+ * A rollback journal, not a write-ahead log. With a log the last entries are in the log alone, and
+ * where a log is damaged, cut or gone SQLite takes it to end there and goes on with what came
+ * before: an older state, whole and well sealed, that has forgotten what was told. With a journal,
+ * what was committed is in the file itself, under its seals. The journal holds what a transaction
+ * under way replaces, and its loss leaves pages of two states side by side: either nothing was
+ * lost, or the seals do not fit. Nobody has been told anything yet at that point.
+ * A transaction ends when the journal is cut to nothing and that is on the disk
+ * (synchronous=EXTRA): before that, a power cut would take back what was told.
  *
  * The file may come from an enemy. The schema must be ours letter by letter before anything else
  * is asked of it, so that no trigger or view runs; SQLite's own defences are on.
@@ -10,6 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "privacy/key.h"
@@ -118,6 +127,21 @@ static int pragma_number(tacit_ledger_file *file, const char *text, int64_t *num
     return code;
 }
 
+/* Whether a pragma answers `word`. */
+static int pragma_says(tacit_ledger_file *file, const char *text, const char *word, bool *same)
+{
+    sqlite3_stmt *s = NULL;
+    int code = sqlite3_prepare_v2(file->db, text, -1, &s, NULL);
+    *same = false;
+    if (code == SQLITE_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
+        const char *answer = (const char *)sqlite3_column_text(s, 0);
+        *same = answer && strcmp(answer, word) == 0;
+        code = SQLITE_OK;
+    }
+    sqlite3_finalize(s);
+    return code;
+}
+
 static tacit_status prepare_all(tacit_ledger_file *file, tacit_error *err)
 {
     for (int i = 0; i < TACIT_STATEMENTS; i++) {
@@ -158,15 +182,21 @@ static tacit_status check_schema(tacit_ledger_file *file, tacit_error *err)
 static tacit_status check_looks(tacit_ledger_file *file, tacit_error *err)
 {
     int64_t magic = 0, version = 0;
+    bool logs = false;
     int code = pragma_number(file, "PRAGMA application_id", &magic);
     if (!code)
         code = pragma_number(file, "PRAGMA user_version", &version);
+    if (!code)
+        code = pragma_says(file, "PRAGMA journal_mode", "wal", &logs);
     if (code)
         return tacit_store_fail(file, code, "read", err);
     if (magic != TACIT_LEDGER_MAGIC)
         return not_ours(file, "is no ledger, or its beginning was lost", err);
     if (version != TACIT_LEDGER_VERSION)
         return not_ours(file, "is a ledger of another version", err);
+    if (logs)
+        return not_ours(file, "was changed into one with a log, which can lose entries unnoticed",
+                        err);
     return check_schema(file, err);
 }
 
@@ -193,7 +223,7 @@ static char *plain_path(const char *path)
     return out;
 }
 
-/* Nothing can be written there, so there can be no log either: "file:PATH?immutable=1". */
+/* Nothing can be written there, so there is no journal either: "file:PATH?immutable=1". */
 static char *immutable_name(const char *path)
 {
     static const char digits[] = "0123456789abcdef", before[] = "file:", after[] = "?immutable=1";
@@ -212,14 +242,15 @@ static char *immutable_name(const char *path)
     return out;
 }
 
-/* On a read-only medium, or of somebody else, and complete: without a log beside it. */
+/* On a read-only medium, or of somebody else, and complete: without a journal beside it. */
 static bool is_archived(const tacit_ledger_file *file, const char *path)
 {
     if (!file->looking || access(path, W_OK) == 0)
         return false;
-    char *log = tacit_path_with(path, "-wal");
-    const bool alone = log && access(log, F_OK) != 0;
-    free(log);
+    struct stat info;
+    char *journal = tacit_path_with(path, "-journal");
+    const bool alone = journal && (stat(journal, &info) != 0 || info.st_size == 0);
+    free(journal);
     return alone;
 }
 
@@ -253,7 +284,7 @@ static int connect_to(tacit_ledger_file *file)
     sqlite3_db_config(file->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(file->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_db_config(file->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-    /* Until all is verified, closing must not write. */
+    /* A file that was turned into one with a log must not take the log in when it is closed. */
     sqlite3_db_config(file->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     return sqlite3_exec(file->db,
                         "PRAGMA locking_mode=EXCLUSIVE;PRAGMA cell_size_check=ON;"
@@ -270,25 +301,11 @@ bool tacit_store_is_empty(tacit_ledger_file *file)
 
 tacit_status tacit_store_make_durable(tacit_ledger_file *file, tacit_error *err)
 {
-    sqlite3_stmt *s = NULL;
-    int code = sqlite3_prepare_v2(file->db, "PRAGMA journal_mode=WAL", -1, &s, NULL);
-    if (!code && (code = sqlite3_step(s)) == SQLITE_ROW) {
-        const char *mode = (const char *)sqlite3_column_text(s, 0);
-        code = mode && strcmp(mode, "wal") == 0 ? SQLITE_OK : SQLITE_IOERR;
-    }
-    sqlite3_finalize(s);
-    if (code)
-        return tacit_store_fail(file, code, "write to", err);
-    return tacit_store_wait(file, true, err);
-}
-
-tacit_status tacit_store_wait(tacit_ledger_file *file, bool wait, tacit_error *err)
-{
-    tacit_status status = run_text(
-        file, wait ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", "write to", err);
-    if (status)
-        file->broken = true;
-    return status;
+    bool same = false;
+    const int code = pragma_says(file, "PRAGMA journal_mode=TRUNCATE", "truncate", &same);
+    if (code || !same)
+        return tacit_store_fail(file, code ? code : SQLITE_IOERR, "write to", err);
+    return run_text(file, "PRAGMA synchronous=EXTRA", "write to", err);
 }
 
 tacit_status tacit_store_connect(tacit_ledger_file *file, tacit_error *err)
@@ -315,8 +332,9 @@ void tacit_store_close(tacit_ledger_file *file, bool tidy)
 {
     for (int i = 0; i < TACIT_STATEMENTS; i++)
         sqlite3_finalize(file->statement[i]);
-    if (file->db)
-        sqlite3_db_config(file->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, tidy ? 0 : 1, NULL);
+    if (file->db && tidy) /* so that the empty journal is removed */
+        sqlite3_exec(file->db, "PRAGMA locking_mode=NORMAL;PRAGMA journal_mode=DELETE", NULL, NULL,
+                     NULL);
     sqlite3_close(file->db);
     file->db = NULL;
 }
@@ -334,7 +352,7 @@ tacit_status tacit_store_run(tacit_ledger_file *file, tacit_statement which, con
     return status;
 }
 
-tacit_status tacit_store_begin(tacit_ledger_file *file, tacit_error *err)
+tacit_status tacit_store_may_write(const tacit_ledger_file *file, tacit_error *err)
 {
     if (file->looking)
         return tacit_fail(err, TACIT_EUSAGE, "the ledger \"%.300s\" was opened to look only",
@@ -344,7 +362,15 @@ tacit_status tacit_store_begin(tacit_ledger_file *file, tacit_error *err)
                           "the ledger \"%.300s\" takes no more since a write failed; close it and "
                           "open it again",
                           file->path);
-    tacit_status status = tacit_store_run(file, TACIT_SQL_BEGIN, "write to", err);
+    return TACIT_OK;
+}
+
+tacit_status tacit_store_begin(tacit_ledger_file *file, tacit_error *err)
+{
+    tacit_status status = tacit_store_may_write(file, err);
+    if (status)
+        return status;
+    status = tacit_store_run(file, TACIT_SQL_BEGIN, "write to", err);
     file->broken = status != TACIT_OK;
     return status;
 }

@@ -70,6 +70,8 @@ struct tacit_ledger_file {
     uint8_t outbox_sum[TACIT_MAC_BYTES]; /* of the macs of all that is pending, xor */
     tacit_pending *pending;              /* oldest first */
     size_t pending_count, pending_capacity;
+    uint64_t *sent; /* entries whose bytes the next transaction takes out of the outbox */
+    size_t sent_count, sent_capacity;
     tacit_ledger ledger;
     tacit_costs *costs;
     tacit_permit_node *permits;
@@ -82,11 +84,11 @@ tacit_status tacit_store_fail(const tacit_ledger_file *file, int code, const cha
                               tacit_error *err);
 /* `fresh`: an empty database, to be filled; otherwise it must be a ledger by its looks. */
 tacit_status tacit_store_open(tacit_ledger_file *file, bool fresh, tacit_error *err);
-/* Log ahead, full synchronisation: from here on it is written to. */
+/* A rollback journal, everything synchronised: from here on it is written to. */
 tacit_status tacit_store_make_durable(tacit_ledger_file *file, tacit_error *err);
-/* Whether a commit waits for the disk. Without, later commits that wait take it along. */
-tacit_status tacit_store_wait(tacit_ledger_file *file, bool wait, tacit_error *err);
 void tacit_store_close(tacit_ledger_file *file, bool tidy);
+/* Says why not. */
+tacit_status tacit_store_may_write(const tacit_ledger_file *file, tacit_error *err);
 tacit_status tacit_store_begin(tacit_ledger_file *file, tacit_error *err);
 /* After any failure since begin, or of its own, takes everything back. */
 tacit_status tacit_store_end(tacit_ledger_file *file, tacit_status status, tacit_error *err);

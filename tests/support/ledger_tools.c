@@ -121,9 +121,9 @@ char *read_all(const char *name, size_t *len)
 
 void write_all(const char *name, const void *bytes, size_t len)
 {
-    char wal[300];
-    snprintf(wal, sizeof wal, "%s-wal", name);
-    unlink(wal); /* what an earlier attempt left */
+    char journal[300];
+    snprintf(journal, sizeof journal, "%s-journal", name);
+    unlink(journal); /* what an earlier attempt left */
     FILE *file = fopen(name, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, len, file), len);

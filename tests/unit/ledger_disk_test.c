@@ -4,7 +4,8 @@
  * step either every call fails from then on (the disk is gone), or all that was not synchronised
  * is lost (the power is). Every step of a short life is chosen once. Afterwards the ledger must
  * open, verify, and hold every release whose commit had returned; and what came back with an
- * error must not have been called released.
+ * error must not have been called released. Last, a kill at every step and then damage to what is
+ * left, file and journal: it may be refused, it must not have forgotten.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -136,9 +137,12 @@ static int disk_write(sqlite3_file *file, const void *from, int len, sqlite3_int
 static int disk_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
     disk_file *f = (disk_file *)file;
+    sqlite3_int64 before;
     if (!step())
         return SQLITE_IOERR_TRUNCATE;
-    forget(f->path); /* taken as durable: SQLite does not rely on it */
+    f->real->pMethods->xFileSize(f->real, &before);
+    if (before > size)
+        remember(f, size, (int)(before - size)); /* the end of a journal must be waited for, too */
     return f->real->pMethods->xTruncate(f->real, size);
 }
 static int disk_sync(sqlite3_file *file, int flags)
@@ -223,7 +227,7 @@ static int disk_delete(sqlite3_vfs *vfs, const char *path, int sync)
     (void)vfs;
     if (!step())
         return SQLITE_IOERR_DELETE;
-    forget(path);
+    forget(path); /* taken as durable: only journals that were emptied before are removed */
     return below->xDelete(below, path, sync);
 }
 
@@ -376,33 +380,63 @@ static void test_power_that_goes_away(void **state)
         assert_in_range(fail_everywhere(POWER_LOST_IN_PART), 30, 1000);
 }
 
-/* The layer itself must be able to lose things: without synchronising, releases go. */
+/* The layer itself must be able to lose things: a database that does not wait loses a row. */
 static void test_the_layer_loses_what_was_not_synchronised(void **state)
 {
     (void)state;
-    tacit_error err = {0};
-    tacit_ledger_file *file;
-    const tacit_key key = test_key(1);
-    const tacit_cost cost = ledger_cost("gradient", 0.25);
-    uint64_t id;
-    remove_ledger();
+    sqlite3 *db;
+    unlink("layer");
     disk.fail_at = -1;
-    check_ok(tacit_ledger_file_close(fresh_ledger(name, 100.0), 0, &err), &err);
-    check_ok(tacit_ledger_file_open(&file, name, &key, NULL, &err), &err);
-    check_ok(commit_text(file, &cost, 0, "x", &id, &err), &err);
-    /* Sent, not waited for: after the power is back it is pending again. */
-    check_ok(tacit_ledger_file_mark_sent(file, id, &err), &err);
-    assert_int_equal(tacit_ledger_file_pending(file, NULL, 0), 0);
+    edit_ledger("layer", "CREATE TABLE t(x); INSERT INTO t VALUES(1)");
+    assert_int_equal(sqlite3_open("layer", &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "PRAGMA synchronous=OFF; PRAGMA journal_mode=TRUNCATE;"
+                                  "INSERT INTO t VALUES(2)",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
     disk.fail_at = disk.steps;
     disk.how = POWER_LOST;
-    assert_int_equal(commit_text(file, &cost, 1, "y", &id, &err), TACIT_EINPUT);
-    tacit_ledger_file_close(file, 2, NULL);
+    assert_int_not_equal(sqlite3_exec(db, "INSERT INTO t VALUES(3)", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
     disk.fail_at = -1;
     disk.dead = false;
     forget(NULL);
-    file = reopen_ledger(name);
-    assert_int_equal(tacit_ledger_file_pending(file, NULL, 0), 1);
-    check_ok(tacit_ledger_file_close(file, 3, &err), &err);
+    assert_int_equal(ledger_rows("layer", "t"), 1);
+}
+
+/* That something was sent is written with the next release, or at the end: after a crash it is
+ * pending again. */
+static void test_sent_is_written_with_the_next_release(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    const tacit_cost cost = ledger_cost("gradient", 0.25);
+    for (int last = 0; last < 3; last++) {
+        uint64_t id;
+        tacit_ledger_file *file;
+        remove_ledger();
+        file = fresh_ledger(name, 100.0);
+        check_ok(commit_text(file, &cost, 0, "x", &id, &err), &err);
+        check_ok(tacit_ledger_file_mark_sent(file, id, &err), &err);
+        assert_int_equal(tacit_ledger_file_pending(file, NULL, 0), 0);
+        check_fails(tacit_ledger_file_mark_sent(file, id, &err), TACIT_EUSAGE, &err, "not pending");
+        if (last == 1)
+            check_ok(commit_text(file, &cost, 1, "y", &id, &err), &err);
+        if (last < 2) { /* the disk goes */
+            disk.fail_at = disk.steps;
+            disk.how = DISK_GONE;
+            assert_int_equal(commit_text(file, &cost, 2, "z", &id, &err), TACIT_EINPUT);
+        }
+        tacit_ledger_file_close(file, 3, NULL);
+        disk.fail_at = -1;
+        disk.dead = false;
+        forget(NULL);
+        file = reopen_ledger(name);
+        assert_int_equal(tacit_ledger_file_pending(file, NULL, 0), last < 2);
+        if (last < 2)
+            check_bytes(file, last == 0 ? 1 : 2, last == 0 ? "x" : "y");
+        check_ok(tacit_ledger_file_close(file, 4, &err), &err);
+    }
 }
 
 /* Killed while a ledger and its key are made, at every step: the next attempt succeeds. */
@@ -443,6 +477,128 @@ static void test_interrupted_births(void **state)
         }
         assert_false(reached);
     }
+}
+
+/* ---- damage after a kill ---- */
+
+static const char *const parts[] = {"disk", "disk-journal", "disk-wal"};
+enum { PARTS = 3, WAYS = 24 };
+
+typedef struct remains {
+    char *bytes[PARTS]; /* NULL: not there */
+    size_t len[PARTS];
+    size_t told;
+} remains;
+
+/* Killed before step `at`; false if it ended before. */
+static bool kill_at(long at, remains *r)
+{
+    int ends[2], how;
+    uint64_t id;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const tacit_key key = test_key(1);
+        const tacit_cost cost = ledger_cost("gradient", 0.25);
+        tacit_ledger_file *file;
+        disk.how = KILLED;
+        disk.steps = 0;
+        disk.fail_at = at;
+        if (tacit_ledger_file_open(&file, name, &key, NULL, NULL))
+            _exit(2);
+        for (int k = 0; k < RELEASES / 2; k++)
+            if (commit_text(file, &cost, k, "some words", &id, NULL) ||
+                write(ends[1], &id, sizeof id) != sizeof id ||
+                (k % 2 && tacit_ledger_file_mark_sent(file, id, NULL)))
+                _exit(3);
+        _exit(4); /* without closing */
+    }
+    close(ends[1]);
+    *r = (remains){.told = 0};
+    while (read(ends[0], &id, sizeof id) == sizeof id)
+        r->told++;
+    close(ends[0]);
+    waitpid(child, &how, 0);
+    assert_true(WIFEXITED(how) && (WEXITSTATUS(how) == 0 || WEXITSTATUS(how) == 4));
+    for (int p = 0; p < PARTS; p++)
+        if (access(parts[p], F_OK) == 0)
+            r->bytes[p] = read_all(parts[p], &r->len[p]);
+    return WEXITSTATUS(how) == 0;
+}
+
+static void put_back(const remains *r)
+{
+    remove_ledger();
+    for (int p = 0; p < PARTS; p++)
+        if (r->bytes[p])
+            write_all(parts[p], r->bytes[p], r->len[p]);
+}
+
+/* Gone, empty, cut, or a bit turned over; false if this way does not make a difference. */
+static bool damage(const remains *r, int part, int way)
+{
+    const size_t len = r->len[part];
+    if (!r->bytes[part] || (len == 0 && way > 0))
+        return false;
+    if (way == 0)
+        return unlink(parts[part]) == 0;
+    if (way < WAYS / 2)
+        return truncate(parts[part], (off_t)(len * (size_t)(way - 1) / (WAYS / 2))) == 0;
+    const size_t at = way < WAYS * 2 / 3 ? (size_t)dice_below(&disk.d, len < 32 ? len : 32)
+                                         : (size_t)dice_below(&disk.d, len);
+    const char turned = (char)(r->bytes[part][at] ^ (1 << dice_below(&disk.d, 8)));
+    const int fd = open(parts[part], O_WRONLY);
+    const bool done = pwrite(fd, &turned, 1, (off_t)at) == 1;
+    close(fd);
+    return done;
+}
+
+/* False: refused. Else all that was told is in it. */
+static bool opens_and_remembers(const remains *r)
+{
+    tacit_error err = {0};
+    tacit_ledger_file *file;
+    const tacit_key key = test_key(1);
+    const tacit_status status = tacit_ledger_file_open(&file, name, &key, NULL, &err);
+    if (status) {
+        if (status != TACIT_EVERIFY)
+            assert_true(strstr(err.text, "cannot open") || strstr(err.text, "cannot write") ||
+                        strstr(err.text, "cannot read"));
+        return false;
+    }
+    assert_in_range(tacit_ledger_releases(tacit_ledger_file_ledger(file)), r->told, r->told + 1);
+    check_ok(tacit_ledger_file_close(file, 9, &err), &err);
+    return true;
+}
+
+static void test_damage_after_a_kill(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    size_t good = 0, refused = 0, len;
+    bool killed = true;
+    disk.d = (dice){11};
+    remove_ledger();
+    check_ok(tacit_ledger_file_close(fresh_ledger(name, 100.0), 0, &err), &err);
+    char *newborn = read_all(name, &len);
+    for (long at = 0; killed; at++) {
+        remains r;
+        remove_ledger();
+        write_all(name, newborn, len);
+        killed = kill_at(at, &r);
+        put_back(&r);
+        assert_true(opens_and_remembers(&r));
+        for (int k = 0; k < PARTS * WAYS; k++) {
+            put_back(&r);
+            if (damage(&r, k / WAYS, k % WAYS))
+                *(opens_and_remembers(&r) ? &good : &refused) += 1;
+        }
+        for (int p = 0; p < PARTS; p++)
+            free(r.bytes[p]);
+    }
+    free(newborn);
+    print_message("%zu damaged ledgers were refused, %zu had lost nothing\n", refused, good);
+    assert_true(refused > 500 && good > 500);
 }
 
 /* ---- full and read-only ---- */
@@ -576,7 +732,9 @@ int main(void)
         cmocka_unit_test(test_a_disk_that_goes_away),
         cmocka_unit_test(test_power_that_goes_away),
         cmocka_unit_test(test_the_layer_loses_what_was_not_synchronised),
+        cmocka_unit_test(test_sent_is_written_with_the_next_release),
         cmocka_unit_test(test_interrupted_births),
+        cmocka_unit_test(test_damage_after_a_kill),
         cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_a_folder_that_is_not_there),

@@ -13,7 +13,8 @@
  * After a crash the bytes that were committed and not marked as sent are pending: they are sent
  * again as they are, never computed anew.
  *
- * A file has one user at a time, other processes are refused; and one thread at a time.
+ * A file has one user at a time, other processes are refused (PATH.lock); and one thread at a
+ * time. If it is moved, removed or replaced meanwhile, nothing more is committed.
  */
 #include "tacit/base.h"
 #include "tacit/privacy.h"

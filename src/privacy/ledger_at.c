@@ -7,10 +7,13 @@
  *
  *   PATH.key  PATH      it is opened
  *   PATH.key  none      the ledger is gone: refused, for a new one would start at zero
- *   .key.new  any       making it was interrupted before anything could be told: it is finished,
- *                       or begun again if nothing is in it
+ *   .key.new  PATH      making it was interrupted before anything could be told: it is finished
+ *   .key.new  none      the same, sooner: begun again, or nothing is in PATH yet; such a key may
+ *                       be half-written, and has sealed nothing
  *   none      PATH      the key is gone: refused
  *   none      none      both are made
+ *
+ * All of it under PATH.lock, so that nobody takes for interrupted what another is about to finish.
  */
 #include <errno.h>
 #include <math.h>
@@ -43,29 +46,28 @@ static tacit_status finish(const names *n, tacit_error *err)
 }
 
 static tacit_status make_both(tacit_ledger_file **out, const names *n,
-                              const tacit_ledger_holder *holder, tacit_error *err)
+                              const tacit_ledger_holder *holder, int lock, tacit_error *err)
 {
     tacit_key key;
-    tacit_status status = is_there(n->fresh) ? tacit_key_read(&key, n->fresh, err)
-                                             : tacit_key_create(&key, n->fresh, err);
-    if (status)
-        return status;
+    tacit_status status;
     if (tacit_ledger_file_is_unborn(n->ledger))
         tacit_ledger_file_remove(n->ledger);
-    if (is_there(n->ledger))
-        status = tacit_ledger_file_open(out, n->ledger, &key, holder, err);
-    else
-        status = tacit_ledger_file_create(out, n->ledger, &key, holder, err);
-    tacit_key_wipe(&key);
-    if (!status && (status = finish(n, err))) {
-        tacit_ledger_file_close(*out, 0, NULL);
-        *out = NULL;
+    if (is_there(n->ledger)) {
+        status = tacit_key_read(&key, n->fresh, err);
+        if (!status)
+            status = tacit_ledger_open_under(out, n->ledger, &key, holder, lock, err);
+    } else {
+        unlink(n->fresh);
+        status = tacit_key_create(&key, n->fresh, err);
+        if (!status)
+            status = tacit_ledger_create_under(out, n->ledger, &key, holder, lock, err);
     }
+    tacit_key_wipe(&key);
     return status;
 }
 
 static tacit_status open_both(tacit_ledger_file **out, const names *n,
-                              const tacit_ledger_holder *holder, tacit_error *err)
+                              const tacit_ledger_holder *holder, int lock, tacit_error *err)
 {
     tacit_key key;
     if (!is_there(n->ledger))
@@ -76,28 +78,42 @@ static tacit_status open_both(tacit_ledger_file **out, const names *n,
             n->ledger, n->key);
     tacit_status status = tacit_key_read(&key, n->key, err);
     if (!status)
-        status = tacit_ledger_file_open(out, n->ledger, &key, holder, err);
+        status = tacit_ledger_open_under(out, n->ledger, &key, holder, lock, err);
     tacit_key_wipe(&key);
     return status;
+}
+
+static tacit_status open_or_make(tacit_ledger_file **out, const names *n,
+                                 const tacit_ledger_holder *holder, int lock, tacit_error *err)
+{
+    if (is_there(n->key))
+        return open_both(out, n, holder, lock, err);
+    if (is_there(n->ledger) && !is_there(n->fresh))
+        return tacit_fail(err, TACIT_EVERIFY,
+                          "the key \"%.200s\" of the ledger \"%.200s\" is gone, so nothing in it "
+                          "can be verified; bring it back",
+                          n->key, n->ledger);
+    tacit_status status = make_both(out, n, holder, lock, err);
+    return status ? status : finish(n, err);
 }
 
 tacit_status tacit_ledger_file_at(tacit_ledger_file **out, const char *path,
                                   const tacit_ledger_holder *holder, tacit_error *err)
 {
     names n = {path, tacit_path_with(path, ".key"), tacit_path_with(path, ".key.new")};
-    tacit_status status;
+    int lock = -1;
     *out = NULL;
-    if (!n.key || !n.fresh)
-        status = tacit_out_of_memory(err);
-    else if (is_there(n.key))
-        status = open_both(out, &n, holder, err);
-    else if (is_there(path) && !is_there(n.fresh))
-        status = tacit_fail(err, TACIT_EVERIFY,
-                            "the key \"%.200s\" of the ledger \"%.200s\" is gone, so nothing in it "
-                            "can be verified; bring it back",
-                            n.key, path);
-    else
-        status = make_both(out, &n, holder, err);
+    tacit_status status =
+        n.key && n.fresh ? tacit_ledger_lock(path, false, &lock, err) : tacit_out_of_memory(err);
+    if (!status) {
+        status = open_or_make(out, &n, holder, lock, err);
+        if (status && *out)
+            tacit_ledger_file_let_go(*out, true); /* and of the lock */
+        else if (status)
+            tacit_ledger_unlock(lock);
+        if (status)
+            *out = NULL;
+    }
     free(n.key);
     free(n.fresh);
     return status;

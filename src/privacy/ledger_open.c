@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "privacy/costs.h"
@@ -21,6 +22,7 @@ void tacit_ledger_file_let_go(tacit_ledger_file *file, bool tidy)
         free(n);
     }
     tacit_store_close(file, tidy);
+    tacit_ledger_unlock(file->lock);
     tacit_seals_wipe(file);
     tacit_ledger_clear(&file->ledger);
     tacit_costs_free(file->costs);
@@ -35,6 +37,7 @@ static tacit_ledger_file *start(const char *path, const tacit_key *key)
     tacit_ledger_file *file = calloc(1, sizeof *file);
     if (!file)
         return NULL;
+    file->lock = -1;
     file->path = strdup(path);
     file->costs = tacit_costs_create();
     if (!file->path || !file->costs) {
@@ -90,12 +93,16 @@ static tacit_status create_in(tacit_ledger_file **out, const char *path, const t
 }
 
 /* An empty file that only its owner can read: the database's other files get the same mode. */
-static tacit_status make_empty(const char *path, tacit_error *err)
+static tacit_status make_empty(const char *path, struct stat *made, tacit_error *err)
 {
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
+    if (fd < 0 || fstat(fd, made) != 0) {
+        const int number = errno;
+        if (fd >= 0)
+            close(fd);
         return tacit_fail(err, TACIT_EINPUT, "cannot make the ledger \"%.300s\": %s", path,
-                          strerror(errno));
+                          strerror(number));
+    }
     close(fd);
     return TACIT_OK;
 }
@@ -122,19 +129,38 @@ bool tacit_ledger_file_is_unborn(const char *path)
     return unborn;
 }
 
+tacit_status tacit_ledger_create_under(tacit_ledger_file **out, const char *path,
+                                       const tacit_key *key, const tacit_ledger_holder *holder,
+                                       int lock, tacit_error *err)
+{
+    struct stat made, there;
+    tacit_status status = check_holder(holder, err);
+    if (!status)
+        status = make_empty(path, &made, err);
+    if (status)
+        return status;
+    status = create_in(out, path, key, holder, err);
+    if (!status)
+        (*out)->lock = lock;
+    else if (stat(path, &there) == 0 && there.st_ino == made.st_ino && there.st_dev == made.st_dev)
+        tacit_ledger_file_remove(path); /* it was made a moment ago, and nothing is in it */
+    return status;
+}
+
 tacit_status tacit_ledger_file_create(tacit_ledger_file **out, const char *path,
                                       const tacit_key *key, const tacit_ledger_holder *holder,
                                       tacit_error *err)
 {
+    int lock;
     *out = NULL;
     tacit_status status = check_holder(holder, err);
     if (!status)
-        status = make_empty(path, err);
+        status = tacit_ledger_lock(path, false, &lock, err);
     if (status)
         return status;
-    status = create_in(out, path, key, holder, err);
+    status = tacit_ledger_create_under(out, path, key, holder, lock, err);
     if (status)
-        tacit_ledger_file_remove(path); /* it was made a moment ago, and nothing is in it */
+        tacit_ledger_unlock(lock);
     return status;
 }
 
@@ -162,15 +188,12 @@ static tacit_status compare_holder(const tacit_ledger_file *file, const tacit_le
 }
 
 static tacit_status open_as(tacit_ledger_file **out, const char *path, const tacit_key *key,
-                            const tacit_ledger_holder *holder, bool looking, tacit_error *err)
+                            const tacit_ledger_holder *holder, bool looking, int lock,
+                            tacit_error *err)
 {
-    *out = NULL;
     tacit_status status = holder ? check_holder(holder, err) : TACIT_OK;
     if (status)
         return status;
-    if (access(path, F_OK) != 0)
-        return tacit_fail(err, TACIT_EINPUT, "cannot open the ledger \"%.300s\": %s", path,
-                          strerror(errno));
     tacit_ledger_file *file = start(path, key);
     if (!file)
         return tacit_out_of_memory(err);
@@ -186,18 +209,43 @@ static tacit_status open_as(tacit_ledger_file **out, const char *path, const tac
         tacit_ledger_file_let_go(file, false);
         return status;
     }
+    file->lock = lock;
     *out = file;
     return TACIT_OK;
+}
+
+tacit_status tacit_ledger_open_under(tacit_ledger_file **out, const char *path,
+                                     const tacit_key *key, const tacit_ledger_holder *holder,
+                                     int lock, tacit_error *err)
+{
+    return open_as(out, path, key, holder, false, lock, err);
+}
+
+static tacit_status lock_and_open(tacit_ledger_file **out, const char *path, const tacit_key *key,
+                                  const tacit_ledger_holder *holder, bool looking, tacit_error *err)
+{
+    int lock;
+    *out = NULL;
+    if (access(path, F_OK) != 0)
+        return tacit_fail(err, TACIT_EINPUT, "cannot open the ledger \"%.300s\": %s", path,
+                          strerror(errno));
+    tacit_status status = tacit_ledger_lock(path, looking, &lock, err);
+    if (status)
+        return status;
+    status = open_as(out, path, key, holder, looking, lock, err);
+    if (status)
+        tacit_ledger_unlock(lock);
+    return status;
 }
 
 tacit_status tacit_ledger_file_open(tacit_ledger_file **out, const char *path, const tacit_key *key,
                                     const tacit_ledger_holder *holder, tacit_error *err)
 {
-    return open_as(out, path, key, holder, false, err);
+    return lock_and_open(out, path, key, holder, false, err);
 }
 
 tacit_status tacit_ledger_file_look(tacit_ledger_file **out, const char *path, const tacit_key *key,
                                     tacit_error *err)
 {
-    return open_as(out, path, key, NULL, true, err);
+    return lock_and_open(out, path, key, NULL, true, err);
 }

@@ -195,7 +195,9 @@ static tacit_status check_looks(tacit_ledger_file *file, tacit_error *err)
     if (version != TACIT_LEDGER_VERSION)
         return not_ours(file, "is a ledger of another version", err);
     if (logs)
-        return not_ours(file, "was changed into one with a log, which can lose entries unnoticed",
+        return not_ours(file,
+                        "has a log (\"-wal\") or was changed into one with a log, which can lose "
+                        "entries unnoticed",
                         err);
     return check_schema(file, err);
 }
@@ -352,7 +354,21 @@ tacit_status tacit_store_run(tacit_ledger_file *file, tacit_statement which, con
     return status;
 }
 
-tacit_status tacit_store_may_write(const tacit_ledger_file *file, tacit_error *err)
+/* What is written to a file that has lost its name is told and forgotten. */
+static tacit_status check_in_place(tacit_ledger_file *file, tacit_error *err)
+{
+    int moved = 0;
+    const int code = sqlite3_file_control(file->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    if (code == SQLITE_OK && !moved)
+        return TACIT_OK;
+    file->broken = true;
+    return tacit_fail(err, TACIT_EVERIFY,
+                      "the ledger \"%.300s\" was moved, removed or replaced while it was in use; "
+                      "it takes no more, bring it back and open it again",
+                      file->path);
+}
+
+tacit_status tacit_store_may_write(tacit_ledger_file *file, tacit_error *err)
 {
     if (file->looking)
         return tacit_fail(err, TACIT_EUSAGE, "the ledger \"%.300s\" was opened to look only",
@@ -362,7 +378,7 @@ tacit_status tacit_store_may_write(const tacit_ledger_file *file, tacit_error *e
                           "the ledger \"%.300s\" takes no more since a write failed; close it and "
                           "open it again",
                           file->path);
-    return TACIT_OK;
+    return check_in_place(file, err);
 }
 
 tacit_status tacit_store_begin(tacit_ledger_file *file, tacit_error *err)
@@ -380,7 +396,7 @@ tacit_status tacit_store_end(tacit_ledger_file *file, tacit_status status, tacit
     if (!status)
         status = tacit_store_run(file, TACIT_SQL_COMMIT, "write to", err);
     if (!status)
-        return TACIT_OK;
+        return check_in_place(file, err);
     if (!sqlite3_get_autocommit(file->db))
         tacit_store_run(file, TACIT_SQL_ROLLBACK, "write to", NULL);
     file->broken = true;

@@ -4,7 +4,7 @@
 /*
  * Inside of a ledger file: the database (ledger_store.c), what a row says and how it is sealed
  * (ledger_rows.c), reading all of it back (ledger_verify.c), making and opening (ledger_open.c,
- * ledger_at.c), and what is done with it (ledger_file.c).
+ * ledger_at.c) under a lock (ledger_lock.c), and what is done with it (ledger_file.c).
  */
 #include <sqlite3.h>
 
@@ -61,6 +61,7 @@ typedef struct tacit_permit_node {
 
 struct tacit_ledger_file {
     char *path;
+    int lock; /* PATH.lock, held; -1: none */
     sqlite3 *db;
     sqlite3_stmt *statement[TACIT_STATEMENTS];
     tacit_ledger_holder holder;
@@ -87,8 +88,8 @@ tacit_status tacit_store_open(tacit_ledger_file *file, bool fresh, tacit_error *
 /* A rollback journal, everything synchronised: from here on it is written to. */
 tacit_status tacit_store_make_durable(tacit_ledger_file *file, tacit_error *err);
 void tacit_store_close(tacit_ledger_file *file, bool tidy);
-/* Says why not. */
-tacit_status tacit_store_may_write(const tacit_ledger_file *file, tacit_error *err);
+/* Says why not. A file that is no longer where it was is broken from then on. */
+tacit_status tacit_store_may_write(tacit_ledger_file *file, tacit_error *err);
 tacit_status tacit_store_begin(tacit_ledger_file *file, tacit_error *err);
 /* After any failure since begin, or of its own, takes everything back. */
 tacit_status tacit_store_end(tacit_ledger_file *file, tacit_status status, tacit_error *err);
@@ -116,11 +117,23 @@ tacit_status tacit_head_write(tacit_ledger_file *file, tacit_error *err);
 tacit_status tacit_head_read(tacit_ledger_file *file, uint64_t *entries,
                              uint8_t last[TACIT_MAC_BYTES], tacit_error *err);
 
+/* ---- ledger_lock.c ---- */
+/* Refuses while another has it. Only to look: -1 and no error where there is no lock to take. */
+tacit_status tacit_ledger_lock(const char *path, bool looking, int *lock, tacit_error *err);
+void tacit_ledger_unlock(int lock);
+
 /* ---- ledger_open.c ---- */
+/* The caller holds the lock; from success on it is the file's. */
+tacit_status tacit_ledger_create_under(tacit_ledger_file **out, const char *path,
+                                       const tacit_key *key, const tacit_ledger_holder *holder,
+                                       int lock, tacit_error *err);
+tacit_status tacit_ledger_open_under(tacit_ledger_file **out, const char *path,
+                                     const tacit_key *key, const tacit_ledger_holder *holder,
+                                     int lock, tacit_error *err);
 void tacit_ledger_file_let_go(tacit_ledger_file *file, bool tidy);
-/* A file that a crash left before its tables were committed. */
+/* A file that a crash left before its tables were committed. Under the lock. */
 bool tacit_ledger_file_is_unborn(const char *path);
-/* With all that belongs to it. */
+/* With all that belongs to it. Under the lock. */
 void tacit_ledger_file_remove(const char *path);
 
 /* ---- ledger_verify.c ---- */

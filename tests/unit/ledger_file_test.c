@@ -4,11 +4,13 @@
  * budget, permits end as they should, ids never come twice, keys and ledgers belong together.
  * Edits are in ledger_edit_test, crashes in ledger_crash_test, failing disks in ledger_disk_test.
  */
+#include <fcntl.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -364,7 +366,152 @@ static void test_a_ledger_and_its_key_belong_together(void **state)
     check_fails(tacit_ledger_file_at(&file, "half", &holder, &err), TACIT_EINPUT, &err, "others");
 }
 
+/* A crash while the key was written leaves a part of it. It has sealed nothing: away with it. But
+ * not if there is a ledger, for then it was whole once. */
+static void test_half_a_key(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    tacit_ledger_file *file;
+    const tacit_ledger_holder holder = test_holder(1.0);
+    for (size_t len = 0; len < 32; len += 31) {
+        write_all("part.key.new", "0123456789012345678901234567890", len);
+        if (len)
+            write_all("part", "", 0);
+        check_ok(tacit_ledger_file_at(&file, "part", &holder, &err), &err);
+        check_ok(tacit_ledger_file_close(file, 1, &err), &err);
+        check_ok(tacit_ledger_file_at(&file, "part", &holder, &err), &err);
+        check_ok(tacit_ledger_file_close(file, 1, &err), &err);
+        assert_int_not_equal(access("part.key.new", F_OK), 0);
+        if (!len) {
+            unlink("part");
+            unlink("part.key");
+        }
+    }
+    size_t len;
+    char *bytes = read_all("part", &len);
+    unlink("part.key");
+    write_all("part.key.new", "", 0);
+    chmod("part.key.new", 0600);
+    check_fails(tacit_ledger_file_at(&file, "part", &holder, &err), TACIT_EINPUT, &err, "0 bytes");
+    check_same_bytes("part", bytes, len);
+    free(bytes);
+}
+
 /* ---- one user ---- */
+
+/* Another peer is about to make the ledger: it has the lock, half a key and an empty file. That
+ * looks like the rest of a crash, and must be left alone. */
+static void test_what_another_is_making_is_left_alone(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    tacit_ledger_file *file;
+    const tacit_ledger_holder holder = test_holder(1.0);
+    const tacit_key key = test_key(1);
+    struct stat before, after;
+    const int lock = open("born.lock", O_RDWR | O_CREAT, 0600);
+    assert_int_equal(flock(lock, LOCK_EX), 0);
+    write_all("born.key.new", "half", 4);
+    write_all("born", "", 0);
+    stat("born", &before);
+    check_fails(tacit_ledger_file_at(&file, "born", &holder, &err), TACIT_EINPUT, &err, "in use");
+    check_fails(tacit_ledger_file_open(&file, "born", &key, NULL, &err), TACIT_EINPUT, &err,
+                "in use");
+    check_fails(tacit_ledger_file_look(&file, "born", &key, &err), TACIT_EINPUT, &err, "in use");
+    check_fails(tacit_ledger_file_create(&file, "born", &key, &holder, &err), TACIT_EINPUT, &err,
+                "in use");
+    assert_int_equal(stat("born", &after), 0);
+    assert_int_equal(before.st_ino, after.st_ino);
+    check_same_bytes("born.key.new", "half", 4);
+    close(lock);
+    check_fails(tacit_ledger_file_create(&file, "born", &key, &holder, &err), TACIT_EINPUT, &err,
+                "exists");
+    check_ok(tacit_ledger_file_at(&file, "born", &holder, &err), &err);
+    check_ok(tacit_ledger_file_close(file, 0, &err), &err);
+}
+
+/* Peers that start at the same time: one gets it, and what it tells is there afterwards. */
+static void test_peers_that_start_at_once(void **state)
+{
+    (void)state;
+    enum { PEERS = 3, ROUNDS = 30 };
+    const tacit_ledger_holder holder = test_holder(100.0);
+    const tacit_cost cost = ledger_cost("gradient", 0.25);
+    for (int round = 0; round < ROUNDS; round++) {
+        tacit_error err = {0};
+        tacit_ledger_file *file;
+        pid_t child[PEERS];
+        int go[2], how;
+        size_t told = 0;
+        static const char *const ends[] = {"once", "once.key", "once.key.new", "once-journal"};
+        for (size_t k = 0; k < 4; k++)
+            unlink(ends[k]);
+        assert_int_equal(pipe(go), 0);
+        for (int k = 0; k < PEERS; k++) {
+            child[k] = fork();
+            if (child[k] == 0) {
+                char c;
+                uint64_t id;
+                close(go[1]);
+                if (read(go[0], &c, 1) != 0 || tacit_ledger_file_at(&file, "once", &holder, NULL))
+                    _exit(1);
+                _exit(commit_text(file, &cost, 0, "x", &id, NULL) ? 2 : 0); /* not closed */
+            }
+        }
+        close(go[1]); /* all at once */
+        for (int k = 0; k < PEERS; k++) {
+            assert_int_equal(waitpid(child[k], &how, 0), child[k]);
+            assert_true(WIFEXITED(how) && WEXITSTATUS(how) < 2);
+            told += WEXITSTATUS(how) == 0;
+        }
+        close(go[0]);
+        assert_true(told > 0);
+        check_ok(tacit_ledger_file_at(&file, "once", &holder, &err), &err);
+        assert_int_equal(tacit_ledger_releases(tacit_ledger_file_ledger(file)), told);
+        check_ok(tacit_ledger_file_close(file, 0, &err), &err);
+    }
+}
+
+/* A running peer whose file was taken away, or replaced by a copy, tells nothing more. */
+static void test_a_file_that_was_moved(void **state)
+{
+    (void)state;
+    const tacit_cost cost = ledger_cost("gradient", 0.25);
+    for (int how = 0; how < 3; how++) {
+        tacit_error err = {0};
+        tacit_ledger_file *file = fresh_ledger("moved", 100.0), *other;
+        const tacit_key key = test_key(1);
+        tacit_permit *permit;
+        uint64_t id;
+        size_t len;
+        check_ok(commit_text(file, &cost, 0, "x", &id, &err), &err);
+        check_ok(tacit_ledger_file_reserve(file, &cost, 1, &permit, &err), &err);
+        rename("moved", "moved.old");
+        if (how == 1)
+            unlink("moved.old");
+        if (how == 2) {
+            char *bytes = read_all("moved.old", &len);
+            write_all("moved", bytes, len);
+            free(bytes);
+            check_fails(tacit_ledger_file_open(&other, "moved", &key, NULL, &err), TACIT_EINPUT,
+                        &err, "in use");
+        }
+        check_fails(tacit_ledger_file_commit(file, permit, "y", 1, 2, &id, &err), TACIT_EVERIFY,
+                    &err, "moved");
+        if (how == 0)
+            rename("moved.old", "moved"); /* it stays refused until opened again */
+        assert_int_not_equal(tacit_ledger_file_commit(file, permit, "y", 1, 2, &id, &err),
+                             TACIT_OK);
+        assert_int_not_equal(tacit_ledger_file_reserve(file, &cost, 3, &permit, &err), TACIT_OK);
+        tacit_ledger_file_close(file, 4, NULL);
+        if (how == 0) {
+            file = reopen_ledger("moved");
+            assert_int_equal(tacit_ledger_releases(tacit_ledger_file_ledger(file)), 1);
+            check_ok(tacit_ledger_file_close(file, 5, &err), &err);
+        }
+    }
+}
 
 static void test_others_are_locked_out(void **state)
 {
@@ -451,6 +598,10 @@ int main(void)
         cmocka_unit_test(test_nonsense_is_refused),
         cmocka_unit_test(test_key_files),
         cmocka_unit_test(test_a_ledger_and_its_key_belong_together),
+        cmocka_unit_test(test_half_a_key),
+        cmocka_unit_test(test_what_another_is_making_is_left_alone),
+        cmocka_unit_test(test_peers_that_start_at_once),
+        cmocka_unit_test(test_a_file_that_was_moved),
         cmocka_unit_test(test_others_are_locked_out),
         cmocka_unit_test(test_ids_are_never_given_twice),
     };

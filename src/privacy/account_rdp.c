@@ -90,10 +90,21 @@ static double pure(const tacit_loss *loss, double alpha)
     return convex(q, tacit_renyi_response(1, s, categories, alpha), alpha);
 }
 
+/* Squares that overflow would end as differences of infinities. */
+static bool beyond_numbers(const tacit_loss *loss)
+{
+    const double ratio = loss->shift / loss->noise;
+    const bool gaussian_kind =
+        loss->kind == TACIT_LOSS_GAUSSIAN || loss->kind == TACIT_LOSS_DISCRETE_GAUSSIAN;
+    return gaussian_kind && loss->shift > 0 && !(ratio < 1e100);
+}
+
 double tacit_loss_renyi(const tacit_loss *loss, double alpha)
 {
     if (!(alpha > 1))
         return NAN;
+    if (beyond_numbers(loss))
+        return INFINITY;
     if (loss->kind == TACIT_LOSS_BARE)
         return INFINITY;
     if (isinf(alpha))

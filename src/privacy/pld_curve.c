@@ -127,12 +127,16 @@ double pld_curve_epsilon(const pld_curve *c, double delta, bool optimistic, doub
     if (optimistic && !(c->slack < 0.5))
         return 0; /* all digits are lost */
     const double share = (delta - lost(c, optimistic)) / (1 + (optimistic ? -1 : 1) * c->slack);
+    /* Chernoff's bound holds for the laws themselves: it knows of no window. */
+    const double whole = (delta - c->infinite) / (1 + c->slack);
     if (!(share > 0))
-        return INFINITY;
+        return !optimistic && whole > 0
+                   ? fmax(0, chernoff_epsilon(c, log(whole)) * (1 + LOSSES_ARE_OFF))
+                   : INFINITY;
     const double found = cross(c, log(share), optimistic, slope);
     if (optimistic)
         return fmax(0, found * (1 - LOSSES_ARE_OFF));
-    double epsilon = chernoff_epsilon(c, log(share));
+    double epsilon = chernoff_epsilon(c, log(whole));
     const double top = ((double)c->first + (double)c->length - 1) * c->grid.step;
     if (found < top)
         epsilon = fmin(epsilon, found);
@@ -164,9 +168,9 @@ double pld_curve_delta(const pld_curve *c, double epsilon, bool optimistic, doub
     const double least = (double)c->first * c->grid.step;
     const double chernoff = exp(c->log_mgf - s * wanted + log_most_weight(s));
     if (!optimistic && wanted >= end)
-        return fmin(1, lost(c, false) + chernoff);
+        return fmin(1, c->infinite + chernoff);
     if (!optimistic && wanted < least)
-        return 1;
+        return fmin(1, c->infinite + chernoff);
     const double there = fmax(wanted, least); /* delta decreases */
     const sums x = sums_at(c, there);
     const double r = fmax(x.at - there, 0), bracket = x.d - expm1(-r) * x.e;
@@ -175,5 +179,5 @@ double pld_curve_delta(const pld_curve *c, double epsilon, bool optimistic, doub
     *slope = x.e * exp(-r) / bracket;
     if (optimistic)
         return fmin(1, c->infinite + fmax(0, delta));
-    return fmin(1, lost(c, false) + fmin(delta, chernoff));
+    return fmin(1, fmin(lost(c, false) + delta, c->infinite + chernoff));
 }

@@ -139,8 +139,9 @@ static void shape_gaussian(pld_shape *shape, const pld_pair *pair, double cut)
     shape->span[0] = (pld_span){low, high};
     shape->bottom.mass = q == 1 ? out : (1 - q) * out + q * gaussian_tail(pair, s + reach + past);
     pld_at(pair, low, &unused, &shape->bottom.loss);
-    shape->top =
-        pair->way == PLD_ADD ? (pld_point){out, -log1p(-pair->rate)} : (pld_point){out, INFINITY};
+    /* Under ADD losses end at -log(1 - q), but so far beyond the rest when q is near 1 that an atom
+     * there would lead the tilt astray; e^-12 of delta at infinity costs less. */
+    shape->top = (pld_point){out, INFINITY};
     if (q > 0 && q < 1 && s > 2 * (reach + past)) {
         shape->spans = 2;
         shape->span[0].to = reach;

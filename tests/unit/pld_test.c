@@ -504,6 +504,31 @@ static void failures_count(void **state)
     enclose(delta_below(&both, 1, 4), truth, delta_above(&both, 1, 4), 1e-2, "approximate");
 }
 
+/* Corners where the grid or the tilt once went astray: never infinite, never far from the truth
+ * (by closed forms; where there is none, rdp's answer is the limit). */
+static void corners(void **state)
+{
+    (void)state;
+    static const struct {
+        double sigma, q;
+        uint64_t steps;
+        double delta, most;
+    } case_[] = {
+        {678.582, 0.999993, 1, 1.96e-14, 0.0098},
+        {156.811059, 0.922025038, 1, 1.40563e-15, 0.0409987 * 1.005},
+        {13.2513589, 0.999997852, 1, 2.18745e-15, 0.54942 * 1.005},
+        {0.21326, 0.996579, 1, 1e-6, 34.4},
+        {0.206282922, 0.201544046, 1, 4.7923e-6, 31.2},
+        {1, 0.5, 10, 1e-200, 93},
+    };
+    for (size_t k = 0; k < sizeof case_ / sizeof *case_; k++) {
+        const tacit_loss loss = gaussian(case_[k].sigma, case_[k].q, case_[k].steps);
+        const double up = upper(&loss, 1, case_[k].delta);
+        assert_true(up <= case_[k].most);
+        assert_true(lower(&loss, 1, case_[k].delta) <= up);
+    }
+}
+
 static void silence(void **state)
 {
     (void)state;
@@ -544,6 +569,7 @@ int main(void)
         cmocka_unit_test(many_releases),
         cmocka_unit_test(small_deltas),
         cmocka_unit_test(failures_count),
+        cmocka_unit_test(corners),
         cmocka_unit_test(silence),
         cmocka_unit_test(integers_by_three_nodes),
         cmocka_unit_test(window_too_high),

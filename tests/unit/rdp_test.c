@@ -438,9 +438,31 @@ static void epsilons_at_the_best_order(void **state)
     golden_free(&g);
 }
 
+/* Where squares overflow nothing is claimed, least of all zero. */
+static void test_absurd_ratios_are_unbounded(void **state)
+{
+    (void)state;
+    for (int kind = TACIT_LOSS_GAUSSIAN; kind <= TACIT_LOSS_DISCRETE_GAUSSIAN; kind++)
+        for (double noise = 1e-300; noise < 1e-90; noise *= 1e20) {
+            if (kind != TACIT_LOSS_GAUSSIAN && kind != TACIT_LOSS_DISCRETE_GAUSSIAN)
+                continue;
+            const tacit_loss loss = {.kind = (tacit_loss_kind)kind,
+                                     .adjacency = TACIT_ADD_REMOVE,
+                                     .noise = noise,
+                                     .shift = 1,
+                                     .sampling = 0.5,
+                                     .count = 1};
+            for (double alpha = 1.5; alpha < 1000; alpha *= 1.9)
+                assert_true(tacit_loss_renyi(&loss, alpha) > 1e170);
+            assert_true(tacit_loss_renyi(&loss, 2) > 1e170);
+            assert_true(tacit_loss_renyi(&loss, 64) > 1e170);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_absurd_ratios_are_unbounded),
         cmocka_unit_test(golden_orders_are_met),
         cmocka_unit_test(both_directions_by_slow_sums),
         cmocka_unit_test(replace_by_slow_sums),

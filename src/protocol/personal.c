@@ -150,6 +150,12 @@ tacit_cost personal_cost(const personal_shared *shared, const char *what)
 tacit_status personal_release(tacit_env *env, const personal_shared *shared, const char *what,
                               personal_kernel *kernel, tacit_public **out)
 {
+    if (shared->privacy.mechanism != TACIT_MECHANISM_NONE)
+        return tacit_fail(tacit_own_error(env), TACIT_EINPUT,
+                          "nothing bounds how far one record moves the \"%s\", so no noise covers "
+                          "it; do without (for cd: \"start: zero\" and \"smoothness: bound\"), or "
+                          "release it bare with \"privacy.mechanism: none\"",
+                          what);
     tacit_cost cost = personal_cost(shared, what);
     tacit_permit *permit;
     tacit_bounded *bounded;

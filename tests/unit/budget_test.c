@@ -273,6 +273,29 @@ static void test_resumed_runs_do_not_repeat_noise(void **state)
     problem_clear(&q);
 }
 
+static void test_what_has_no_bound_is_refused(void **state)
+{
+    (void)state;
+    static const char *const starts[] = {"admm", "model-propagation"};
+    problem q;
+    problem_init(&q, 4, 0, TACIT_F64);
+    for (int k = 0; k < 2; k++) {
+        tacit_world world = world_defaults(&q.graph, tacit_protocol_find(starts[k]));
+        static double options[512];
+        tacit_error err = {0};
+        tacit_runtime *rt = NULL;
+        check_ok(tacit_options_defaults(&world.protocol->options, options, &err), &err);
+        world.data = q.data;
+        world.model = q.model;
+        world.privacy = ten_words;
+        world.protocol_options = options;
+        check_ok(tacit_simulator.create(&rt, &world, &err), &err);
+        check_fails(rt->ops->run(rt, 1, NULL, &err), TACIT_EINPUT, &err, "nothing bounds");
+        rt->ops->destroy(rt);
+    }
+    problem_clear(&q);
+}
+
 static void test_add_remove_is_refused_by_cd(void **state)
 {
     (void)state;
@@ -297,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_agents_stop_where_their_budget_ends),
         cmocka_unit_test(test_transcripts_do_not_depend_on_records),
         cmocka_unit_test(test_resumed_runs_do_not_repeat_noise),
+        cmocka_unit_test(test_what_has_no_bound_is_refused),
         cmocka_unit_test(test_add_remove_is_refused_by_cd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

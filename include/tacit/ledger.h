@@ -14,7 +14,8 @@
  * again as they are, never computed anew.
  *
  * A file has one user at a time, other processes are refused (PATH.lock); and one thread at a
- * time. If it is moved, removed or replaced meanwhile, nothing more is committed.
+ * time; a forked child can only close it. If it is moved, removed or replaced meanwhile, nothing
+ * more is committed.
  */
 #include "tacit/base.h"
 #include "tacit/privacy.h"
@@ -65,16 +66,18 @@ tacit_status tacit_ledger_file_at(tacit_ledger_file **out, const char *path,
  * back.) */
 tacit_status tacit_ledger_file_look(tacit_ledger_file **out, const char *path, const tacit_key *key,
                                     tacit_error *err);
-/* Charges permits under which something was computed and nothing committed, then closes. The
- * file is closed and freed whatever is returned. NULL is fine. */
+/* Charges permits under which something was computed and nothing committed, then closes. If they
+ * cannot be charged, as after a failed write, that is an error, and their values must not be
+ * used. The file is closed and freed whatever is returned. NULL is fine. */
 tacit_status tacit_ledger_file_close(tacit_ledger_file *file, double now, tacit_error *err);
 
 const tacit_ledger_holder *tacit_ledger_file_holder(const tacit_ledger_file *file);
 /* Everything charged, outstanding permits included, equal neighbours in one entry. */
 const tacit_ledger *tacit_ledger_file_ledger(const tacit_ledger_file *file);
 
-/* TACIT_EBUDGET if the budget does not allow it: then nothing has changed. The permit is the
- * file's and good for one release. */
+/* TACIT_EBUDGET if the budget does not allow it: then nothing has changed. TACIT_EUSAGE if the
+ * unit or the adjacency is not that of the entries before, for those do not add up. The permit is
+ * the file's and good for one release. */
 tacit_status tacit_ledger_file_reserve(tacit_ledger_file *file, const tacit_cost *cost, double now,
                                        tacit_permit **permit, tacit_error *err);
 /* Hand back a permit under which nothing was computed; it is gone afterwards. */

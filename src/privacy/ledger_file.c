@@ -12,7 +12,7 @@
  *     tell it, so it is charged ("forfeited"), though nothing was sent.
  *  3. After a failed write nobody knows what the disk holds, so the file takes no more until it
  *     was opened, and verified, again. If the entry is there after all, it counts, and its bytes
- *     are pending.
+ *     are pending. A value in hand then cannot be charged: close says that it must not be used.
  *  4. Bytes that were committed are sent again as they are, so no crash makes a second draw of
  *     the noise.
  *
@@ -111,6 +111,27 @@ static void bring_forward(tacit_ledger *ledger, const tacit_cost *cost)
     }
 }
 
+/* Epsilon for records and epsilon for users, or for neighbours of different kinds, are numbers of
+ * different things: their sum means nothing. */
+static tacit_status check_adds_up(const tacit_ledger_file *file, const tacit_cost *cost,
+                                  tacit_error *err)
+{
+    const tacit_ledger *ledger = &file->ledger;
+    for (uint32_t k = 0; k < ledger->count; k++) {
+        const tacit_cost *have = ledger->entries[k].cost;
+        if (ledger->entries[k].releases == 0 ||
+            (have->unit == cost->unit && have->adjacency == cost->adjacency))
+            continue;
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "the ledger \"%.200s\" counts for unit \"%s\" and adjacency \"%s\"; "
+                          "\"%.200s\" costs for \"%s\" and \"%s\", and these do not add up",
+                          file->path, tacit_unit_name(have->unit),
+                          tacit_adjacency_name(have->adjacency), cost->what,
+                          tacit_unit_name(cost->unit), tacit_adjacency_name(cost->adjacency));
+    }
+    return TACIT_OK;
+}
+
 tacit_status tacit_ledger_file_reserve(tacit_ledger_file *file, const tacit_cost *cost, double now,
                                        tacit_permit **permit, tacit_error *err)
 {
@@ -119,6 +140,8 @@ tacit_status tacit_ledger_file_reserve(tacit_ledger_file *file, const tacit_cost
     tacit_status status = check_time(now, err);
     if (!status)
         status = settle(&settled, err);
+    if (!status)
+        status = check_adds_up(file, &settled, err);
     if (!status)
         status = tacit_store_may_write(file, err);
     if (!status && file->ledger.next >= file->bound)
@@ -246,12 +269,12 @@ tacit_status tacit_ledger_file_commit(tacit_ledger_file *file, tacit_permit *per
     row.bytes = len;
     tacit_digest(row.digest, len ? bytes : "", len);
     status = write_release(file, &row, bytes, len, err);
+    permit->state = TACIT_PERMIT_SPENT; /* whatever came of it, there is a value */
     if (status)
         return status;
     tacit_pending *p = &file->pending[file->pending_count++];
     *p = (tacit_pending){.entry = row.entry, .release = row.release};
     memcpy(p->digest, row.digest, sizeof p->digest);
-    permit->state = TACIT_PERMIT_SPENT;
     drop(at);
     *release = row.release;
     return TACIT_OK;
@@ -349,21 +372,44 @@ static tacit_status forfeit(tacit_ledger_file *file, double now, tacit_error *er
     return status;
 }
 
+static size_t values_in_hand(const tacit_ledger_file *file)
+{
+    size_t count = 0;
+    for (const tacit_permit_node *n = file->permits; n; n = n->next)
+        count += n->permit.state != TACIT_PERMIT_RESERVED;
+    return count;
+}
+
+static tacit_status write_last(tacit_ledger_file *file, double now, tacit_error *err)
+{
+    tacit_status status = check_time(now, err);
+    if (!status)
+        status = tacit_store_begin(file, err);
+    if (status)
+        return status;
+    file->bound = file->ledger.next; /* the rest of what was set aside was not used */
+    return end_with_head(file, forfeit(file, now, err), err);
+}
+
 tacit_status tacit_ledger_file_close(tacit_ledger_file *file, double now, tacit_error *err)
 {
     if (!file)
         return TACIT_OK;
+    tacit_error why = {0};
     tacit_status status = TACIT_OK;
+    const size_t in_hand = values_in_hand(file);
+    const bool quiet = file->looking || file->broken || !tacit_store_is_own(file);
     const bool touched = file->permits || file->sent_count > 0 || file->bound != file->ledger.next;
-    if (!file->looking && !file->broken && touched) {
-        status = check_time(now, err);
-        if (!status)
-            status = tacit_store_begin(file, err);
-        if (!status) {
-            file->bound = file->ledger.next; /* the rest of what was set aside was not used */
-            status = end_with_head(file, forfeit(file, now, err), err);
-        }
-    }
-    tacit_ledger_file_let_go(file, !file->broken && !file->looking);
+    if (in_hand > 0 || (touched && !quiet))
+        status = write_last(file, now, &why);
+    if (status && in_hand > 0)
+        tacit_fail(
+            err, status,
+            "%zu values computed for the ledger \"%.150s\" could not be charged and must not "
+            "be used: %.250s",
+            in_hand, file->path, why.text);
+    else if (status && err)
+        *err = why;
+    tacit_ledger_file_let_go(file, !file->broken && !quiet);
     return status;
 }

@@ -368,8 +368,18 @@ static tacit_status check_in_place(tacit_ledger_file *file, tacit_error *err)
                       file->path);
 }
 
+bool tacit_store_is_own(const tacit_ledger_file *file)
+{
+    return file->owner == getpid();
+}
+
 tacit_status tacit_store_may_write(tacit_ledger_file *file, tacit_error *err)
 {
+    if (!tacit_store_is_own(file))
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "the ledger \"%.300s\" belongs to the process that opened it, not to its "
+                          "child: both would spend the same budget",
+                          file->path);
     if (file->looking)
         return tacit_fail(err, TACIT_EUSAGE, "the ledger \"%.300s\" was opened to look only",
                           file->path);

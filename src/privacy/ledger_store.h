@@ -7,6 +7,7 @@
  * ledger_at.c) under a lock (ledger_lock.c), and what is done with it (ledger_file.c).
  */
 #include <sqlite3.h>
+#include <sys/types.h>
 
 #include "privacy/release.h"
 #include "privacy/seal.h"
@@ -61,7 +62,8 @@ typedef struct tacit_permit_node {
 
 struct tacit_ledger_file {
     char *path;
-    int lock; /* PATH.lock, held; -1: none */
+    int lock;    /* PATH.lock, held; -1: none */
+    pid_t owner; /* who opened it: a forked child must not spend the same budget */
     sqlite3 *db;
     sqlite3_stmt *statement[TACIT_STATEMENTS];
     tacit_ledger_holder holder;
@@ -88,6 +90,7 @@ tacit_status tacit_store_open(tacit_ledger_file *file, bool fresh, tacit_error *
 /* A rollback journal, everything synchronised: from here on it is written to. */
 tacit_status tacit_store_make_durable(tacit_ledger_file *file, tacit_error *err);
 void tacit_store_close(tacit_ledger_file *file, bool tidy);
+bool tacit_store_is_own(const tacit_ledger_file *file);
 /* Says why not. A file that is no longer where it was is broken from then on. */
 tacit_status tacit_store_may_write(tacit_ledger_file *file, tacit_error *err);
 tacit_status tacit_store_begin(tacit_ledger_file *file, tacit_error *err);

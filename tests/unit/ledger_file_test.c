@@ -45,17 +45,18 @@ static void test_what_was_committed_comes_back(void **state)
     (void)state;
     tacit_error err = {0};
     tacit_ledger_file *file = fresh_ledger("back", INFINITY);
-    const tacit_cost costs[] = {ledger_cost("gradient", 0.25),
-                                {.mechanism = TACIT_MECHANISM_GAUSSIAN,
-                                 .norm = TACIT_L2,
-                                 .adjacency = TACIT_ADD_REMOVE,
-                                 .grid = -20,
-                                 .coordinates = 12345678901,
-                                 .sensitivity = 0.5,
-                                 .noise = 64,
-                                 .sampling = 0x1p-7,
-                                 .what = "momentum"}};
+    tacit_cost costs[] = {ledger_cost("gradient", 0.25),
+                          {.mechanism = TACIT_MECHANISM_GAUSSIAN,
+                           .norm = TACIT_L2,
+                           .adjacency = TACIT_ADD_REMOVE,
+                           .grid = -20,
+                           .coordinates = 12345678901,
+                           .sensitivity = 0.5,
+                           .noise = 64,
+                           .sampling = 0x1p-7,
+                           .what = "momentum"}};
     uint64_t id[3], pending[4];
+    costs[0].adjacency = TACIT_ADD_REMOVE;
     check_ok(commit_text(file, &costs[0], 10, "one", &id[0], &err), &err);
     check_ok(commit_text(file, &costs[1], 11, "", &id[1], &err), &err);
     check_ok(commit_text(file, &costs[0], 12, "three", &id[2], &err), &err);
@@ -252,6 +253,62 @@ static void test_a_release_under_a_files_permit(void **state)
     assert_float_equal(epsilon, 2 * cost.sensitivity / cost.noise, 1e-12);
     assert_int_equal(tacit_ledger_file_pending(file, NULL, 0), 1);
     check_ok(tacit_ledger_file_close(file, 4, &err), &err);
+}
+
+static void test_what_does_not_add_up_is_refused(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    tacit_ledger_file *file = fresh_ledger("kinds", INFINITY);
+    const tacit_cost good = ledger_cost("gradient", 0.25);
+    tacit_cost user = good, added = good;
+    tacit_permit *permit;
+    uint64_t id;
+    user.unit = TACIT_UNIT_USER;
+    added.adjacency = TACIT_ADD_REMOVE;
+    check_ok(tacit_ledger_file_reserve(file, &user, 0, &permit, &err), &err);
+    check_fails(commit_text(file, &good, 0, "x", &id, &err), TACIT_EUSAGE, &err, "add up");
+    check_ok(tacit_ledger_file_give_back(file, permit, &err), &err); /* as if it had not been */
+    check_ok(commit_text(file, &good, 0, "x", &id, &err), &err);
+    for (int again = 0; again < 2; again++) {
+        check_fails(tacit_ledger_file_reserve(file, &user, 1, &permit, &err), TACIT_EUSAGE, &err,
+                    "\"user\"");
+        assert_null(permit);
+        check_fails(tacit_ledger_file_reserve(file, &added, 1, &permit, &err), TACIT_EUSAGE, &err,
+                    "\"add-remove\"");
+        check_ok(commit_text(file, &good, 2, "x", &id, &err), &err);
+        check_ok(tacit_ledger_file_close(file, 3, &err), &err);
+        file = reopen_ledger("kinds");
+    }
+    assert_int_equal(tacit_ledger_releases(tacit_ledger_file_ledger(file)), 3);
+    check_ok(tacit_ledger_file_close(file, 3, &err), &err);
+}
+
+/* A value is in hand and cannot be charged: whoever has it is told not to use it. */
+static void test_closing_what_cannot_be_charged(void **state)
+{
+    (void)state;
+    const tacit_cost cost = ledger_cost("gradient", 0.25);
+    for (int how = 0; how < 4; how++) {
+        tacit_error err = {0};
+        tacit_ledger_file *file = fresh_ledger("uncharged", 1.0);
+        tacit_permit *permit;
+        uint64_t id;
+        check_ok(tacit_ledger_file_reserve(file, &cost, 0, &permit, &err), &err);
+        if (how != 3)
+            permit->state = TACIT_PERMIT_TOUCHED;
+        if (how > 0)
+            rename("uncharged", "away");
+        if (how > 1)
+            assert_int_not_equal(tacit_ledger_file_commit(file, permit, "x", 1, 1, &id, &err),
+                                 TACIT_OK);
+        const tacit_status status = tacit_ledger_file_close(file, how == 0 ? NAN : 2, &err);
+        check_fails(status,
+                    how == 0   ? TACIT_EUSAGE
+                    : how == 1 ? TACIT_EVERIFY
+                               : TACIT_EINPUT,
+                    &err, "must not be used");
+    }
 }
 
 static void test_nonsense_is_refused(void **state)
@@ -535,6 +592,44 @@ static void test_others_are_locked_out(void **state)
     check_ok(tacit_ledger_file_close(file, 0, &err), &err);
 }
 
+/* A child has a copy of everything, and would spend the same budget a second time. */
+static void test_a_forked_child_cannot_spend(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    tacit_ledger_file *file = fresh_ledger("forked", 1.0);
+    const tacit_cost cost = ledger_cost("gradient", 0.25);
+    tacit_permit *permit, *touched;
+    uint64_t id;
+    check_ok(commit_text(file, &cost, 0, "x", &id, &err), &err);
+    check_ok(tacit_ledger_file_reserve(file, &cost, 1, &permit, &err), &err);
+    check_ok(tacit_ledger_file_reserve(file, &cost, 1, &touched, &err), &err);
+    touched->state = TACIT_PERMIT_TOUCHED;
+    const pid_t child = fork();
+    if (child == 0) {
+        tacit_permit *more;
+        uint64_t mine;
+        int wrong = tacit_ledger_file_reserve(file, &cost, 2, &more, NULL) != TACIT_EUSAGE;
+        wrong |= (tacit_ledger_file_commit(file, permit, "y", 1, 2, &mine, NULL) != TACIT_EUSAGE)
+                 << 1;
+        wrong |= (tacit_ledger_file_mark_sent(file, id, NULL) != TACIT_EUSAGE) << 2;
+        wrong |= (tacit_ledger_file_close(file, 2, NULL) != TACIT_EUSAGE) << 3;
+        _exit(wrong);
+    }
+    int how;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFEXITED(how));
+    assert_int_equal(WEXITSTATUS(how), 0);
+    /* The parent goes on undisturbed, and is still the only one. */
+    tacit_ledger_file *second;
+    const tacit_key key = test_key(1);
+    check_fails(tacit_ledger_file_open(&second, "forked", &key, NULL, &err), TACIT_EINPUT, &err,
+                "in use");
+    check_ok(tacit_ledger_file_commit(file, permit, "y", 1, 3, &id, &err), &err);
+    check_ok(tacit_ledger_file_close(file, 4, &err), &err);
+    assert_int_equal(ledger_rows("forked", "entry"), 3);
+}
+
 /* ---- ids ---- */
 
 /* A child reserves and dies; nothing was told, and yet its ids do not come again: its noise was
@@ -595,6 +690,8 @@ int main(void)
         cmocka_unit_test(test_permits),
         cmocka_unit_test(test_touched_permits_are_forfeited),
         cmocka_unit_test(test_a_release_under_a_files_permit),
+        cmocka_unit_test(test_what_does_not_add_up_is_refused),
+        cmocka_unit_test(test_closing_what_cannot_be_charged),
         cmocka_unit_test(test_nonsense_is_refused),
         cmocka_unit_test(test_key_files),
         cmocka_unit_test(test_a_ledger_and_its_key_belong_together),
@@ -603,6 +700,7 @@ int main(void)
         cmocka_unit_test(test_peers_that_start_at_once),
         cmocka_unit_test(test_a_file_that_was_moved),
         cmocka_unit_test(test_others_are_locked_out),
+        cmocka_unit_test(test_a_forked_child_cannot_spend),
         cmocka_unit_test(test_ids_are_never_given_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

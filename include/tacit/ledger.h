@@ -10,6 +10,11 @@
  *   id     = commit(file, permit, bytes)     charge and bytes durable in one transaction
  *   send(bytes); mark_sent(file, id)         only now may they leave
  *
+ * The budget is enforced online, and holds for costs that do not depend on earlier outputs: under
+ * TACIT_BY_KOV and TACIT_BY_PLD (and whatever else has no filter theorem) who chooses the next
+ * cost by what earlier releases said can exceed it, though each release was allowed. Fix costs at
+ * set-up, as the protocols here do. docs/ledger.md has an example.
+ *
  * After a crash the bytes that were committed and not marked as sent are pending: they are sent
  * again as they are, never computed anew.
  *

@@ -32,10 +32,9 @@ typedef struct tacit_real_kernels {
                              const void *next, void *g);
     /* length[r] = about the norm of row r, l1 or l2 */
     void (*lengths)(size_t rows, size_t p, bool l1, const void *x, double *length);
-    /* row = a x in whole numbers of at most `limit` < 2^25, rounded towards zero; returns the
-     * sum of their sizes (l1) or squares, beyond 2^60 only that it is beyond; then row is not
-     * complete */
-    uint64_t (*to_grid)(size_t p, double a, int32_t limit, bool l1, const void *x, int32_t *row);
+    /* row = a x in whole numbers of at most `limit` < 2^24, rounded towards zero; returns no less
+     * than the sum of their sizes (l1) or squares, and little more */
+    double (*to_grid)(size_t p, double a, int32_t limit, bool l1, const void *x, int32_t *row);
 } tacit_real_kernels;
 
 typedef struct tacit_kernels {

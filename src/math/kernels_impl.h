@@ -249,29 +249,50 @@ static void NAME(lengths)(size_t rows, size_t p, bool l1, const void *xv, double
     }
 }
 
-/* row = a x in whole steps, rounded towards zero and no larger than `limit` (below 2^25) each;
- * returns the sum of sizes (l1) or squares, or more than any limit allows. */
-static uint64_t NAME(to_grid)(size_t p, double a, int32_t limit, bool l1, const void *xv,
-                              int32_t *row)
+typedef int32_t NAME(ints) __attribute__((vector_size(4 * LANES)));
+typedef int32_t NAME(ints_load)
+    __attribute__((vector_size(4 * LANES), aligned(sizeof(int32_t)), may_alias));
+
+/* What lies beyond +-top, NaN included, is brought to the border. */
+INLINE VEC NAME(within)(VEC v, VEC top)
+{
+    NAME(bits) below = v < top;
+    v = (VEC)(((NAME(bits))v & below) | ((NAME(bits))top & ~below));
+    NAME(bits) above = v > -top;
+    return (VEC)(((NAME(bits))v & above) | ((NAME(bits))(-top) & ~above));
+}
+
+/* row = a x in whole steps, rounded towards zero and no larger than `limit` (below 2^24) each;
+ * returns no less than the sum of sizes (l1) or squares. Sums of whole numbers in REAL are off by
+ * half an ulp an addition, which the factor at the end more than covers. */
+static double NAME(to_grid)(size_t p, double a, int32_t limit, bool l1, const void *xv,
+                            int32_t *row)
 {
     const REAL *x = xv;
-    const double top = limit;
-    uint64_t sum = 0;
-    for (size_t at = 0; at < p && sum < UINT64_C(1) << 60; at += 1024) {
-        const size_t end = p - at < 1024 ? p : at + 1024;
-        uint64_t sizes = 0, squares = 0;
-        for (size_t k = at; k < end; k++) {
-            double t = a * (double)x[k];
-            t = t < top ? t : top; /* NaN too */
-            t = t > -top ? t : -top;
-            int32_t v = (int32_t)t;
-            row[k] = v;
-            sizes += (uint32_t)(v < 0 ? -v : v);
-            squares += (uint64_t)((int64_t)v * v);
-        }
-        sum += l1 ? sizes : squares;
+    const VEC zero = {0}, top = zero + (REAL)limit, by = zero + (REAL)a;
+    VEC sum = {0};
+    double all = 0;
+    size_t k = 0;
+    for (; k + LANES <= p; k += LANES) {
+        const NAME(ints) whole =
+            __builtin_convertvector(NAME(within)(LOAD(x + k) * by, top), NAME(ints));
+        const VEC size = __builtin_convertvector(whole, VEC);
+        *(NAME(ints_load) *)(void *)(row + k) = whole;
+        NAME(bits) negative = size < zero;
+        const VEC sign =
+            (VEC)(((NAME(bits))(zero - 1) & negative) | ((NAME(bits))(zero + 1) & ~negative));
+        sum += size * (l1 ? sign : size);
     }
-    return sum;
+    for (; k < p; k++) {
+        double t = (double)((REAL)a * x[k]);
+        t = t < (double)limit ? t : (double)limit;
+        t = t > -(double)limit ? t : -(double)limit;
+        row[k] = (int32_t)t;
+        all += l1 ? fabs((double)row[k]) : (double)row[k] * (double)row[k];
+    }
+    const VEC4 four = NAME(sum_to_4)(sum);
+    all += (double)(four[0] + four[1] + four[2] + four[3]);
+    return all * (1 + (double)(p / LANES + 16) * (sizeof(REAL) == 4 ? 0x1p-23 : 0x1p-52));
 }
 
 static inline VEC4 NAME(squared4)(VEC4 z, VEC4 y)

@@ -29,6 +29,7 @@ typedef struct grid_sum {
     int32_t limit;
     double step;
     int32_t *row;  /* one part */
+    int32_t *tile; /* the sum of TILE_ROWS parts at most */
     int64_t *sum;  /* unit record */
     double *mean;  /* unit user */
     double weight; /* unit user: 1 / records */
@@ -49,18 +50,24 @@ static void add_row(const grid_sum *g, const void *x, double slope, double lengt
     const size_t p = g->model->features;
     const bool l1 = g->cost->norm == TACIT_L1;
     const double a = clipped(g, slope, length);
-    const uint64_t limit = (uint64_t)g->limit, most = l1 ? limit : limit * limit;
-    const uint64_t norm = kernels->to_grid(p, isfinite(a) ? a : 0, g->limit, l1, x, g->row);
-    if (norm >= UINT64_C(1) << 60)
-        return; /* not a gradient of finite numbers: such a record says nothing */
-    if (norm > most)
+    const double limit = g->limit, most = l1 ? limit : limit * limit;
+    /* Beyond `most` only perhaps: the exact norm decides. */
+    if (!(kernels->to_grid(p, isfinite(a) ? a : 0, g->limit, l1, x, g->row) <= most))
         tacit_grid_shrink(g->cost->norm, g->limit, p, g->row);
     if (g->mean)
         for (size_t k = 0; k < p; k++)
             g->mean[k] += g->weight * g->row[k];
     else
         for (size_t k = 0; k < p; k++)
-            g->sum[k] += g->row[k];
+            g->tile[k] += g->row[k];
+}
+
+/* The sums of a tile, at most 64 times 2^24, into those of all. */
+static void close_tile(const grid_sum *g)
+{
+    for (size_t k = 0; k < g->model->features; k++)
+        g->sum[k] += g->tile[k];
+    memset(g->tile, 0, g->model->features * sizeof *g->tile);
 }
 
 static double slope_at(tacit_scalar scalar, const void *coef, size_t r)
@@ -85,6 +92,7 @@ static void add_batch(const grid_sum *g, const tacit_batch *batch)
         for (size_t r = 0; r < rows; r++)
             if (tacit_lot_takes(g->lot))
                 add_row(g, x + r * p * value, slope_at(scalar, coef, r), length[r]);
+        close_tile(g);
     }
 }
 
@@ -137,13 +145,15 @@ tacit_status tacit_gradient_on_grid(const tacit_model *model, tacit_permit *perm
                   .limit = tacit_cost_limit(&permit->cost),
                   .step = tacit_cost_step(&permit->cost),
                   .row = tacit_scratch_alloc(scratch, p * sizeof *g.row),
+                  .tile = tacit_scratch_alloc(scratch, p * sizeof *g.tile),
                   .sum = (*out)->steps,
                   .weight = records ? 1 / (double)records : 0,
                   .lot = &lot};
     if (user && (g.mean = tacit_scratch_alloc(scratch, p * sizeof *g.mean)))
         memset(g.mean, 0, p * sizeof *g.mean);
-    if (!g.row || (user && !g.mean))
+    if (!g.row || !g.tile || (user && !g.mean))
         return tacit_out_of_memory(err);
+    memset(g.tile, 0, p * sizeof *g.tile);
     tacit_batch batch;
     for (size_t cursor = 0; tacit_shard_next(shard, &cursor, &batch);)
         add_batch(&g, &batch);

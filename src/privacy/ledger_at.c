@@ -8,8 +8,8 @@
  *   PATH.key  PATH      it is opened
  *   PATH.key  none      the ledger is gone: refused, for a new one would start at zero
  *   .key.new  PATH      making it was interrupted before anything could be told: it is finished
- *   .key.new  none      the same, sooner: begun again, or nothing is in PATH yet; such a key may
- *                       be half-written, and has sealed nothing
+ *   .key.new  none      the same, sooner (so is a PATH with nothing in it): begun again with a new
+ *                       key, for this one may be half-written, and has sealed nothing
  *   none      PATH      the key is gone: refused
  *   none      none      both are made
  *

@@ -405,9 +405,9 @@ tacit_status tacit_ledger_file_close(tacit_ledger_file *file, double now, tacit_
     if (status && in_hand > 0)
         tacit_fail(
             err, status,
-            "%zu values computed for the ledger \"%.150s\" could not be charged and must not "
+            "%zu value%s computed for the ledger \"%.150s\" could not be charged and must not "
             "be used: %.250s",
-            in_hand, file->path, why.text);
+            in_hand, in_hand == 1 ? "" : "s", file->path, why.text);
     else if (status && err)
         *err = why;
     tacit_ledger_file_let_go(file, !file->broken && !quiet);

@@ -593,6 +593,11 @@ static void test_damage_after_a_kill(void **state)
             if (damage(&r, k / WAYS, k % WAYS))
                 *(opens_and_remembers(&r) ? &good : &refused) += 1;
         }
+        for (int k = 0; k < WAYS; k++) { /* both at once */
+            put_back(&r);
+            if (damage(&r, 1, k) && damage(&r, 0, 1 + (int)dice_below(&disk.d, WAYS - 1)))
+                *(opens_and_remembers(&r) ? &good : &refused) += 1;
+        }
         for (int p = 0; p < PARTS; p++)
             free(r.bytes[p]);
     }

@@ -39,15 +39,15 @@ grid: tiles not added up@src/model/gradient_grid.c@s/g->sum\[k\] += g->tile\[k\]
 kernels: norm of integers too small@src/math/kernels_impl.h@s/return all \* (1 + (double)(p/return all * (1 - (double)(p/@unit/kernels_test
 grid: half the sensitivity@src/privacy/plan.c@s/(cost->adjacency == TACIT_REPLACE ? 2 : 1) \* limit/limit/@unit/grid_test
 grid: noise rounded down@src/privacy/plan.c@s/ceil(noise \* FINE) \/ FINE : ceil(noise)/floor(noise * FINE) \/ FINE : floor(noise)/@unit/grid_test
-grid: half the noise@src/privacy/mechanism.c@s/(uint64_t)noise\[k\]);/(uint64_t)(noise[k] \/ 2));/@unit/grid_test
-noise: the same for every release@src/privacy/mechanism.c@s/r->number << PIECES_LOG2 | piece/piece/@unit/grid_test
-noise: the same for every piece@src/privacy/mechanism.c@s/r->number << PIECES_LOG2 | piece/r->number << PIECES_LOG2/@unit/grid_test
-noise: a forked child repeats it@src/random/system.c@s/return random->process == 0 ||.*;/return true;/@unit/grid_test
-noise: two ledgers share it@src/privacy/release.h@s/return random->process ? tacit_random_unique() : permit->id;/return permit->id;/@unit/grid_test
-costs: not checked when charged@src/privacy/ledger.c@s/last ? TACIT_OK : tacit_cost_check(cost, err)/TACIT_OK/@unit/grid_test
-whole values: any cost will do@src/privacy/bound.c@s/if (cost->unit == TACIT_UNIT_RECORD \&\& cost->adjacency == TACIT_ADD_REMOVE)/if (!cost)/@unit/grid_test
-noise: ids reused@src/privacy/ledger.c@s/ledger->next++/ledger->count ? ledger->entries[0].releases : 0/@unit/grid_test
-response: too much truth@src/privacy/mechanism.c@s/exp(-cost->noise)/exp(-2 * cost->noise)/@unit/grid_test
+grid: half the noise@src/privacy/mechanism.c@s/(uint64_t)noise\[k\]);/(uint64_t)(noise[k] \/ 2));/@unit/noisy_release_test
+noise: the same for every release@src/privacy/mechanism.c@s/r->number << PIECES_LOG2 | piece/piece/@unit/noisy_release_test
+noise: the same for every piece@src/privacy/mechanism.c@s/r->number << PIECES_LOG2 | piece/r->number << PIECES_LOG2/@unit/noisy_release_test
+noise: a forked child repeats it@src/random/system.c@s/return random->process == 0 ||.*;/return true;/@unit/noisy_release_test
+noise: two ledgers share it@src/privacy/release.h@s/return random->process ? tacit_random_unique() : permit->id;/return permit->id;/@unit/noisy_release_test
+costs: not checked when charged@src/privacy/ledger.c@s/last ? TACIT_OK : tacit_cost_check(cost, err)/TACIT_OK/@unit/noisy_release_test
+whole values: any cost will do@src/privacy/bound.c@s/if (cost->unit == TACIT_UNIT_RECORD \&\& cost->adjacency == TACIT_ADD_REMOVE)/if (!cost)/@unit/noisy_release_test
+noise: ids reused@src/privacy/ledger.c@s/ledger->next++/ledger->count ? ledger->entries[0].releases : 0/@unit/noisy_release_test
+response: too much truth@src/privacy/mechanism.c@s/exp(-cost->noise)/exp(-2 * cost->noise)/@unit/noisy_release_test
 lots: everyone@src/privacy/release.h@s/return word < lot->below;/return true;/@unit/grid_test
 lots: a fixed share@src/privacy/release.h@s/return word < lot->below;/return (lot->stream.used \/ 4) % 10 < 3;/@unit/grid_test
 budget: one release too many@src/privacy/ledger.c@s/return have < most ? TACIT_OK/return have <= most ? TACIT_OK/@unit/budget_test

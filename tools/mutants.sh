@@ -36,7 +36,7 @@ grid: norm not checked after rounding@src/privacy/bound.c@s/if (sum <= most)/if 
 grid: rows not clipped@src/model/gradient_grid.c@s/return size <= radius ? a : .*;/return a;/@unit/grid_test
 grid: integers not checked again@src/model/gradient_grid.c@s/g->row) <= most))/g->row) <= 2 * most))/@unit/grid_test
 grid: tiles not added up@src/model/gradient_grid.c@s/g->sum\[k\] += g->tile\[k\];/g->sum[k] = g->tile[k];/@unit/grid_test
-kernels: norm of integers too small@src/math/kernels_impl.h@s/return all \* (1 + (double)(p/return all * (1 - (double)(p/@unit/kernels_test
+kernels: norm of integers too small@src/math/kernels_impl.h@s/return all \* (1 + (double)additions/return all * (1 - (double)additions/@unit/kernels_test
 grid: half the sensitivity@src/privacy/plan.c@s/(cost->adjacency == TACIT_REPLACE ? 2 : 1) \* limit/limit/@unit/grid_test
 grid: noise rounded down@src/privacy/plan.c@s/ceil(noise \* FINE) \/ FINE : ceil(noise)/floor(noise * FINE) \/ FINE : floor(noise)/@unit/grid_test
 grid: half the noise@src/privacy/mechanism.c@s/(uint64_t)noise\[k\]);/(uint64_t)(noise[k] \/ 2));/@unit/noisy_release_test

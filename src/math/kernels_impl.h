@@ -292,7 +292,8 @@ static double NAME(to_grid)(size_t p, double a, int32_t limit, bool l1, const vo
     }
     const VEC4 four = NAME(sum_to_4)(sum);
     all += (double)(four[0] + four[1] + four[2] + four[3]);
-    return all * (1 + (double)(p / LANES + 16) * (sizeof(REAL) == 4 ? 0x1p-23 : 0x1p-52));
+    const size_t additions = p / LANES + 16;
+    return all * (1 + (double)additions * (sizeof(REAL) == 4 ? 0x1p-23 : 0x1p-52));
 }
 
 static inline VEC4 NAME(squared4)(VEC4 z, VEC4 y)

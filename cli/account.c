@@ -81,12 +81,7 @@ static tacit_status show(const cli_account_facts *facts, const cli_account_flags
         cli_account_words(facts);
         return TACIT_OK;
     }
-    text = cli_account_json(facts);
-    if (!text)
-        return tacit_out_of_memory(err);
-    fputs(text, stdout);
-    free(text);
-    return TACIT_OK;
+    return cli_print_text(cli_account_json(facts), err);
 }
 
 static tacit_status run(const cli_args *args, tacit_error *err)

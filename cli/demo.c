@@ -304,15 +304,7 @@ static tacit_status show_json(const row *rows, int64_t seed, tacit_error *err)
         json_row(&json, i, &rows[i]);
     tacit_json_end(&json, ']');
     tacit_json_end(&json, '}');
-    char *text = tacit_writer_take(&out);
-    if (!text)
-        return tacit_out_of_memory(err);
-    size_t len = strlen(text);
-    fputs(text, stdout);
-    if (len == 0 || text[len - 1] != '\n')
-        putchar('\n');
-    free(text);
-    return TACIT_OK;
+    return cli_print_text(tacit_writer_take(&out), err);
 }
 
 static tacit_status run(const cli_args *args, tacit_error *err)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,4 +33,16 @@ tacit_status cli_write_file(const char *path, char *text, bool force, tacit_erro
         return TACIT_OK;
     unlink(path);
     return tacit_fail(err, TACIT_EINPUT, "cannot write \"%.300s\": %s", path, strerror(problem));
+}
+
+tacit_status cli_print_text(char *text, tacit_error *err)
+{
+    if (!text)
+        return tacit_out_of_memory(err);
+    const size_t len = strlen(text);
+    fputs(text, stdout);
+    if (len == 0 || text[len - 1] != '\n')
+        putchar('\n');
+    free(text);
+    return TACIT_OK;
 }

@@ -290,12 +290,7 @@ static tacit_status show(const cli_graph_facts *facts, const graph_flags *flags,
         cli_graph_words(facts);
         return TACIT_OK;
     }
-    char *text = cli_graph_json(facts);
-    if (!text)
-        return tacit_out_of_memory(err);
-    fputs(text, stdout);
-    free(text);
-    return TACIT_OK;
+    return cli_print_text(cli_graph_json(facts), err);
 }
 
 static tacit_status run(const cli_args *args, tacit_error *err)

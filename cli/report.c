@@ -159,12 +159,9 @@ static tacit_status say(const report_flags *flags, size_t runs, size_t bytes, ta
         tacit_json_count(&json, "runs", runs);
         tacit_json_count(&json, "bytes", bytes);
         tacit_json_end(&json, '}');
-        char *text = tacit_writer_take(&out);
-        if (!text)
-            return tacit_out_of_memory(err);
-        fputs(text, stdout);
-        free(text);
-    } else if (!flags->quiet) {
+        return cli_print_text(tacit_writer_take(&out), err);
+    }
+    if (!flags->quiet) {
         cli_bytes(bytes, size, sizeof size);
         printf("%s  %zu run%s, %s; open it in a browser\n", flags->out, runs, runs == 1 ? "" : "s",
                size);

@@ -138,15 +138,7 @@ static void say_words(const tacit_reproduction *of, const tacit_reproduced *resu
 
 static tacit_status say_json(const tacit_reproduced *result, tacit_error *err)
 {
-    char *text = tacit_reproduced_json(result);
-    if (!text)
-        return tacit_out_of_memory(err);
-    size_t len = strlen(text);
-    fputs(text, stdout);
-    if (len == 0 || text[len - 1] != '\n')
-        putchar('\n');
-    free(text);
-    return TACIT_OK;
+    return cli_print_text(tacit_reproduced_json(result), err);
 }
 
 /* ---- the verb ---- */

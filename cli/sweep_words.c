@@ -307,10 +307,5 @@ out:
 
 tacit_status sweep_say_json(const tacit_sweep *sweep, tacit_sweep_metric metric, tacit_error *err)
 {
-    char *text = tacit_sweep_json(sweep, metric);
-    if (!text)
-        return tacit_out_of_memory(err);
-    fputs(text, stdout);
-    free(text);
-    return TACIT_OK;
+    return cli_print_text(tacit_sweep_json(sweep, metric), err);
 }

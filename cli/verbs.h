@@ -105,6 +105,8 @@ const tacit_stop *cli_stop(void);
 /* Write the text, which is freed, to a new file, or with `force` over an old one. No text: memory
  * ran out. */
 tacit_status cli_write_file(const char *path, char *text, bool force, tacit_error *err);
+/* The same to standard output, ending with a new line. */
+tacit_status cli_print_text(char *text, tacit_error *err);
 
 /* ---- folder.c ---- */
 #define CLI_PATH_MAX 4096

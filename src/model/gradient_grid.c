@@ -22,6 +22,7 @@
 #include "privacy/release.h"
 
 #define TILE_ROWS 64
+
 typedef struct grid_sum {
     const tacit_model *model;
     const tacit_cost *cost;

@@ -26,6 +26,7 @@ typedef struct tacit_facts {
     const uint32_t *neighbour; /* ids; in a simulation they are 0..n-1 */
     const double *weight;      /* W_ij */
     double degree;             /* D_i */
+    double epsilon;            /* what it may spend in all: public, as its noise is */
     uint64_t version;          /* changes when neighbours or weights do */
 } tacit_facts;
 
@@ -47,7 +48,7 @@ typedef enum tacit_event_type {
     TACIT_NO_REPLY,     /* request `id` met its deadline */
     TACIT_PEER_UP,      /* neighbour `from` is back */
     TACIT_PEER_DOWN,    /* neighbour `from` is gone */
-    TACIT_GROUP_RESULT, /* a group sum is ready: `id` (from part 4 on) */
+    TACIT_GROUP_RESULT, /* the sum of round `id` over all who gave to it: see tacit_give */
     TACIT_FINISH        /* once, after everything else; nothing can be sent any more */
 } tacit_event_type;
 
@@ -58,6 +59,7 @@ typedef struct tacit_event {
     uint32_t slot; /* index of `from` among the neighbours, TACIT_NO_SLOT if it is none */
     uint64_t id;
     const tacit_public *payload;
+    const tacit_public *beside; /* TACIT_GROUP_RESULT: sum of what was given openly, or NULL */
 } tacit_event;
 #define TACIT_NO_SLOT UINT32_MAX
 
@@ -81,6 +83,8 @@ typedef struct tacit_env_ops {
     tacit_status (*give_back)(void *ctx, tacit_permit *permit);
     tacit_status (*release)(void *ctx, tacit_permit *permit, tacit_bounded *bounded,
                             tacit_public **out);
+    tacit_status (*give)(void *ctx, tacit_address at, uint64_t round, double closes,
+                         tacit_permit *permit, tacit_bounded *bounded, const tacit_public *beside);
     /* own data and metrics */
     const tacit_shard *(*shard)(void *ctx, tacit_split split);
     const tacit_model *(*model)(void *ctx);
@@ -187,6 +191,31 @@ static inline tacit_status tacit_release_bounded_(tacit_env *env, tacit_permit *
 #define tacit_release(env, permit, bounded, out) \
     (_Generic((bounded), tacit_bounded *         \
               : tacit_release_bounded_)((env), (permit), (bounded), (out)))
+
+/* ---- sums over all agents: trust `secure` ----
+ *
+ * Instead of releasing a value, an agent gives it to the sum of round `round` (any number both
+ * sides of the protocol agree on; never used twice in a run), which closes at time `closes`. At
+ * that time everyone, givers or not, gets TACIT_GROUP_RESULT: the sum of what was given, with the
+ * noise of ONE release on it, drawn by nobody in particular; nothing else is ever seen. All who
+ * give to a round do so at one cost and one time of closing. Giving consumes permit and value and
+ * is charged like a release. `beside` are whole numbers (TACIT_I64) that are added up openly, or
+ * NULL. TACIT_NO: the round is closed already, and nothing was given (the permit can be given
+ * back).
+ *
+ * The simulator computes the sum as an ideal function. Only protocols with TACIT_GROUPS may give.
+ */
+static inline tacit_status tacit_give_bounded_(tacit_env *env, uint32_t kind, uint64_t round,
+                                               double closes, tacit_permit *permit,
+                                               tacit_bounded *bounded, const tacit_public *beside)
+{
+    return env->ops->give(env->ctx, (tacit_address){env->channel, kind}, round, closes, permit,
+                          bounded, beside);
+}
+#define tacit_give(env, kind, round, closes, permit, bounded, beside)                       \
+    (_Generic((bounded), tacit_bounded *                                                    \
+              : tacit_give_bounded_)((env), (kind), (round), (closes), (permit), (bounded), \
+                                     (beside)))
 
 /* Memory until the handler returns; NULL when it is out. */
 static inline void *tacit_temporary(tacit_env *env, size_t bytes)

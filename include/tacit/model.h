@@ -53,7 +53,41 @@ tacit_status tacit_model_local(const tacit_model *model, tacit_permit *permit,
                                const tacit_shard *shard, tacit_scratch *scratch,
                                tacit_bounded **out, tacit_error *err);
 
+/* One vector that says much about all records, published once: for the squared loss the sums of
+ * y x and of x x^T (upper triangle, row by row: p + p (p+1)/2 numbers), records cut to |x|_2 <=
+ * radius and |y| <= most; for the logistic loss the sum of y x (p numbers). The cost is planned by
+ * tacit_model_statistics_cost; released values are sums over records. */
+const tacit_shape *tacit_model_statistics_shape(const tacit_model *model);
+tacit_status tacit_model_statistics_cost(const tacit_model *model, tacit_cost *cost,
+                                         const tacit_privacy_options *options, double epsilon,
+                                         double radius, double most, tacit_error *err);
+tacit_status tacit_model_statistics(const tacit_model *model, tacit_permit *permit,
+                                    const tacit_shard *shard, double radius, double most,
+                                    tacit_scratch *scratch, tacit_bounded **out, tacit_error *err);
+
 /* ---- without: stays at home ---- */
+/* The private finish: the model an agent makes of its raw records and a prior it was told,
+ *
+ *     argmin (1/m) sum_r loss(theta; x_r, y_r) + strength ||theta - scale * prior||^2,
+ *
+ * with (scale, strength) from a grid, by cross-validation on the agent's own records. Scale 0 with
+ * the model's own regulariser, learning alone, is always in the grid. Nothing of it may be sent. */
+typedef struct tacit_finish {
+    uint32_t folds; /* of the cross-validation; agents with fewer records leave one out */
+    size_t scales, strengths;
+    const double *scale;    /* of the prior */
+    const double *strength; /* multiplied by 1/m */
+    double margin; /* another choice than the first must be better by so many standard errors */
+    uint64_t seed; /* shuffles records into folds */
+} tacit_finish;
+typedef struct tacit_finished {
+    double scale, strength; /* as chosen: these are secrets */
+    double loss;            /* mean held-out loss of the choice */
+} tacit_finished;
+tacit_status tacit_model_finish(const tacit_model *model, const tacit_shard *shard,
+                                const tacit_public *prior, const tacit_finish *how,
+                                tacit_secret *out, tacit_finished *chosen, tacit_error *err);
+
 /* The exact minimiser of L_i. */
 tacit_status tacit_model_solve(const tacit_model *model, const tacit_shard *shard,
                                tacit_secret *out, tacit_error *err);

@@ -81,6 +81,7 @@ typedef struct tacit_cost {
     double sensitivity;   /* how far neighbouring data can be apart, in `norm` */
     double noise;         /* laplace: scale; gaussian: sigma; response: epsilon */
     double sampling;      /* a record takes part with this probability; 0 or 1: always */
+    bool claimed;         /* nothing enforces the sensitivity: a claim of a paper, no guarantee */
     const char *what;     /* "gradient", "smoothness": a literal, for the ledger */
 } tacit_cost;
 
@@ -97,6 +98,10 @@ typedef struct tacit_privacy_options {
     int64_t releases; /* planned for each agent, when noise is 0 */
     double sampling;  /* each record takes part in a release with this probability; 0 or 1: all */
     int accountant;   /* tacit_accountant */
+    int policy;       /* tacit_policy: how the budget is spread over the releases */
+    double ratio;     /* r of the policy: what is left of an error after one of an agent's ticks */
+    bool claimed;     /* noise as if records were clipped, but nothing is: a paper's literal way */
+    char budgets[TACIT_TEXT_MAX]; /* file "agent,epsilon": budgets that differ; "": epsilon */
 } tacit_privacy_options;
 extern const tacit_section tacit_privacy_section;
 
@@ -116,6 +121,31 @@ tacit_status tacit_cost_choice(tacit_cost *cost, uint32_t categories, double eps
                                tacit_error *err);
 /* What records (or the whole) are clipped to under a cost with noise. */
 tacit_clip tacit_cost_clip(const tacit_cost *cost);
+
+/* ---- a budget over time ---- */
+/* Release k of T gets a share of the budget. With r the contraction over one of an agent's own
+ * ticks, the noise of release k is still there at the end r^(T-k)-fold. */
+typedef enum tacit_policy {
+    TACIT_POLICY_UNIFORM, /* all alike */
+    TACIT_POLICY_PAPER,   /* paper 000, proposition 2 as printed: more budget early (slip S1) */
+    TACIT_POLICY_OPTIMAL, /* the least noise at the end: more budget late */
+    TACIT_POLICIES
+} tacit_policy;
+extern const char *const tacit_policy_names[]; /* "uniform", ... and NULL */
+/* Parts of the budget for releases 1..T, the largest being 1: laplace epsilon_k, gaussian mu_k
+ * (GDP). The noise of a release is inversely proportional to its part. */
+void tacit_policy_parts(tacit_policy policy, tacit_mechanism mechanism, double ratio,
+                        uint64_t releases, double *part);
+/* The costs of releases 1..T of vectors, by the options' policy and clip (their `noise` must be 0),
+ * so that all of them together, after `spent`, cost at most (epsilon, options->delta) by the
+ * options' accountant, rounding included. `cost` has room for `releases`, at most
+ * TACIT_SCHEDULE_MOST unless the policy is uniform, when cost[0] alone is filled and meant for all.
+ */
+#define TACIT_SCHEDULE_MOST 10000
+tacit_status tacit_schedule_plan(tacit_cost *cost, uint64_t releases,
+                                 const tacit_privacy_options *options, double epsilon,
+                                 const tacit_cost *spent, size_t spent_count, uint64_t coordinates,
+                                 const char *what, tacit_error *err);
 
 /* ---- ledger: append-only, run-length compact, one for each agent ---- */
 /* The distinct costs of a run, shared by all its ledgers and outliving them. */
@@ -161,6 +191,16 @@ size_t tacit_permit_size(void);
 /* Epsilon spent so far at budget->delta; infinity when anything was released bare. */
 double tacit_ledger_epsilon(const tacit_ledger *ledger, const tacit_budget *budget);
 uint64_t tacit_ledger_releases(const tacit_ledger *ledger);
+
+/* `bounded`, of p coordinates, becomes its tensor product with `column` (rank numbers, of l2 norm
+ * at most 1, which is enforced): rank * p coordinates, row after row, shape as given. Products are
+ * rounded to the grid, so the cost must have been planned by tacit_cost_widen. */
+tacit_status tacit_bounded_spread(tacit_bounded *bounded, const double *column, size_t rank,
+                                  const tacit_shape *shape, tacit_scratch *scratch,
+                                  tacit_error *err);
+/* What tacit_bounded_spread needs: `rank` times the coordinates, and a sensitivity that covers
+ * the rounding; the noise grows with it, so that the cost stays what it was. */
+tacit_status tacit_cost_widen(tacit_cost *cost, size_t rank, tacit_error *err);
 
 /* ---- kernels that bound what is not a gradient (those are in model.h) ---- */
 typedef struct tacit_scratch tacit_scratch; /* a thread's memory for one event */

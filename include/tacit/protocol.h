@@ -7,6 +7,7 @@
  */
 #include "tacit/checkpoint.h"
 #include "tacit/env.h"
+#include "tacit/graph.h"
 
 /* What a protocol may know before agents exist. */
 typedef struct tacit_setup {
@@ -16,13 +17,17 @@ typedef struct tacit_setup {
     const tacit_shard *pooled; /* all training data: trust `central` in the simulator only */
     tacit_secret *oracle;      /* with `pooled`: room for one model, kept until teardown */
     const tacit_privacy_options *privacy;
+    const double *epsilon;    /* one an agent, if budgets differ; NULL: privacy->epsilon for all */
+    const tacit_graph *graph; /* who is near whom, as far as it is public; NULL on a node */
+    const uint32_t *records;  /* m_i of every agent, public under `replace`; NULL on a node */
 } tacit_setup;
 
 /* tacit_protocol.flags */
 enum {
     TACIT_WAKES = 1,  /* wants a Poisson clock */
     TACIT_CHATTY = 2, /* sends while handling messages or to strangers, has timers or requests */
-    TACIT_ORACLE = 4  /* needs pooled data: simulator only */
+    TACIT_ORACLE = 4, /* needs pooled data: simulator only */
+    TACIT_GROUPS = 8  /* gives to sums over all agents (tacit_give) */
 };
 
 typedef struct tacit_protocol {

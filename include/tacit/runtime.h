@@ -40,7 +40,8 @@ typedef struct tacit_world {
     uint64_t seed;
     uint64_t noise_seed; /* of noise and lots alone, for audits; 0: those of `seed` */
     uint32_t threads;
-    tacit_costs *costs; /* shared by runs that cost alike, for audits; NULL: the runtime's own */
+    const double *epsilon; /* budget of each agent; NULL: privacy.epsilon for all */
+    tacit_costs *costs;    /* shared by runs that cost alike, for audits; NULL: the runtime's own */
 } tacit_world;
 
 typedef struct tacit_traffic {

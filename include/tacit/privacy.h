@@ -192,16 +192,6 @@ size_t tacit_permit_size(void);
 double tacit_ledger_epsilon(const tacit_ledger *ledger, const tacit_budget *budget);
 uint64_t tacit_ledger_releases(const tacit_ledger *ledger);
 
-/* `bounded`, of p coordinates, becomes its tensor product with `column` (rank numbers, of l2 norm
- * at most 1, which is enforced): rank * p coordinates, row after row, shape as given. Products are
- * rounded to the grid, so the cost must have been planned by tacit_cost_widen. */
-tacit_status tacit_bounded_spread(tacit_bounded *bounded, const double *column, size_t rank,
-                                  const tacit_shape *shape, tacit_scratch *scratch,
-                                  tacit_error *err);
-/* What tacit_bounded_spread needs: `rank` times the coordinates, and a sensitivity that covers
- * the rounding; the noise grows with it, so that the cost stays what it was. */
-tacit_status tacit_cost_widen(tacit_cost *cost, size_t rank, tacit_error *err);
-
 /* ---- kernels that bound what is not a gradient (those are in model.h) ---- */
 typedef struct tacit_scratch tacit_scratch; /* a thread's memory for one event */
 /* A whole vector, clipped to the cost's radius. */
@@ -219,6 +209,16 @@ tacit_status tacit_bound_count(tacit_permit *permit, tacit_private_metric count,
 /* One of 0 .. categories-1, for randomized response. */
 tacit_status tacit_bound_choice(tacit_permit *permit, tacit_private_metric choice,
                                 tacit_scratch *scratch, tacit_bounded **out, tacit_error *err);
+
+/* `bounded`, of p coordinates, becomes its tensor product with `column` (rank numbers, of l2 norm
+ * at most 1, which is enforced): rank * p coordinates, row after row, shape as given. Products are
+ * rounded to the grid, so the cost must have been planned by tacit_cost_widen. */
+tacit_status tacit_bounded_spread(tacit_bounded *bounded, const double *column, size_t rank,
+                                  const tacit_shape *shape, tacit_scratch *scratch,
+                                  tacit_error *err);
+/* What tacit_bounded_spread needs: `rank` times the coordinates, and a sensitivity that covers
+ * the rounding; the noise grows with it, so that the cost stays what it was. */
+tacit_status tacit_cost_widen(tacit_cost *cost, size_t rank, tacit_error *err);
 
 /* ---- the mechanism itself ---- */
 /* Where noise comes from: streams for noise of (random, agent), one for each release and piece

@@ -19,6 +19,9 @@ enum { MOST_ASKED = CLI_ACCOUNT_SHOWN - 2 };
 
 const char *cli_account_ledger_adversary(const cli_account_ledger *ledger)
 {
+    if (ledger->lines.claimed)
+        return "nobody: lines of this ledger have a claimed sensitivity that nothing enforced, so "
+               "this epsilon is no guarantee (UNSOUND)";
     for (tacit_trust t = TACIT_TRUST_LOCAL; t <= TACIT_TRUST_SILENT; t++) {
         if (strcmp(ledger->lines.adversary, tacit_trust_name(t)) == 0)
             return tacit_trust_words(t);

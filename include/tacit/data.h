@@ -149,7 +149,8 @@ enum {
     TACIT_LEAK_OFFSET = 2,   /* what was subtracted from labels */
     TACIT_LEAK_SCALE = 4,    /* standardisation by an agent's own or by everybody's records */
     TACIT_LEAK_GRAPH = 8,    /* who talks to whom */
-    TACIT_LEAKS = 4          /* how many bits there are */
+    TACIT_LEAK_CLAIM = 16,   /* nothing is clipped (privacy.claimed): epsilon is a mere claim */
+    TACIT_LEAKS = 5          /* how many bits there are */
 };
 
 /* What a source knows beside the records. */

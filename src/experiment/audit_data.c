@@ -6,7 +6,8 @@
  * both hide a vector least along an axis, and a model that hardly moves there keeps the slopes of
  * the canary and of its opposite both near their largest. Its length is what data.bound allows,
  * or else four times the clip radius over the label: clipped, yet not so long that the model's
- * first steps make it certain of the label.
+ * first steps make it certain of the label. Where nothing is clipped it is as long as the agent's
+ * longest record: the data itself contradicts the claim.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -62,7 +63,7 @@ static void worst(const tacit_experiment *e, const profile *seen, size_t p, doub
     double length = seen->longest > 0 ? seen->longest : 1;
     if (e->data.bound != TACIT_BOUND_NONE)
         length = 1;
-    else if (e->privacy.clip > 0)
+    else if (e->privacy.clip > 0 && !e->privacy.claimed)
         length = LONGER * e->privacy.clip / *y;
     memset(x, 0, p * sizeof *x);
     x[least] = length;

@@ -45,6 +45,7 @@ typedef struct tacit_ledger_part {
 typedef struct tacit_ledger_lines {
     tacit_seal seal;
     bool has_header;
+    bool claimed;                 /* a line's sensitivity was claimed, not enforced */
     uint64_t agents;              /* the header's word; without one, how many are named */
     char adversary[16];           /* "local", ...; "" if nothing is said */
     char unit[16], adjacency[16]; /* of the header; a line's cost knows better */

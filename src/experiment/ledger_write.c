@@ -54,6 +54,8 @@ static void write_noise(tacit_json *json, const tacit_cost *cost)
     tacit_json_count(json, "coordinates", cost->coordinates ? cost->coordinates : 1);
     if (cost->sampling > 0 && cost->sampling < 1)
         tacit_json_real(json, "sampling", cost->sampling);
+    if (cost->claimed)
+        tacit_json_bool(json, "claimed", true);
 }
 
 void tacit_lines_cost(tacit_json *json, const tacit_cost *cost, tacit_trust trust)

@@ -17,6 +17,8 @@ static tacit_status make_graph(tacit_session *s, tacit_error *err)
     tacit_targets made = {0}, *targets = &s->source.targets;
     tacit_status status = TACIT_OK;
     s->leaks = s->source.leaks;
+    if (s->experiment->privacy.claimed && s->experiment->privacy.mechanism != TACIT_MECHANISM_NONE)
+        s->leaks |= TACIT_LEAK_CLAIM;
     if (compares && options->compare != TACIT_COMPARE_TARGETS) {
         status = tacit_compare_agents(&made, s, (tacit_compare)options->compare, err);
         targets = &made;
@@ -131,6 +133,7 @@ size_t tacit_session_leaks(const tacit_session *session, const char *words[TACIT
         {TACIT_LEAK_OFFSET, "offsets of labels computed from training records"},
         {TACIT_LEAK_SCALE, "scales of features computed from training records"},
         {TACIT_LEAK_GRAPH, "the graph computed from training records"},
+        {TACIT_LEAK_CLAIM, "records that nothing clips, so that epsilon is a claim (UNSOUND)"},
     };
     size_t count = 0;
     for (size_t i = 0; i < TACIT_LEAKS; i++)

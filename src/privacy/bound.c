@@ -28,6 +28,8 @@ double tacit_cost_step(const tacit_cost *cost)
 int32_t tacit_cost_limit(const tacit_cost *cost)
 {
     double steps = cost->sensitivity / tacit_cost_step(cost);
+    if (cost->claimed)
+        steps *= TACIT_CLAIM_ROOM;
     return (int32_t)(cost->adjacency == TACIT_REPLACE ? steps / 2 : steps);
 }
 

@@ -26,6 +26,7 @@ struct tacit_costs {
     kept **bucket;
     size_t buckets, count; /* buckets: a power of two */
     tacit_answers *answers;
+    tacit_vouches *vouches;
 };
 
 tacit_costs *tacit_costs_create(void)
@@ -36,8 +37,11 @@ tacit_costs *tacit_costs_create(void)
     costs->buckets = 16;
     costs->bucket = calloc(costs->buckets, sizeof(kept *));
     costs->answers = tacit_answers_create();
-    if (!costs->bucket || !costs->answers || pthread_mutex_init(&costs->lock, NULL) != 0) {
+    costs->vouches = tacit_vouches_create();
+    if (!costs->bucket || !costs->answers || !costs->vouches ||
+        pthread_mutex_init(&costs->lock, NULL) != 0) {
         tacit_answers_free(costs->answers);
+        tacit_vouches_free(costs->vouches);
         free(costs->bucket);
         free(costs);
         return NULL;
@@ -56,6 +60,7 @@ void tacit_costs_free(tacit_costs *costs)
             free(k);
         }
     tacit_answers_free(costs->answers);
+    tacit_vouches_free(costs->vouches);
     pthread_mutex_destroy(&costs->lock);
     free(costs->bucket);
     free(costs);
@@ -66,7 +71,7 @@ bool tacit_cost_same(const tacit_cost *a, const tacit_cost *b)
     return a->mechanism == b->mechanism && a->norm == b->norm && a->unit == b->unit &&
            a->adjacency == b->adjacency && a->grid == b->grid && a->categories == b->categories &&
            a->coordinates == b->coordinates && a->sensitivity == b->sensitivity &&
-           a->noise == b->noise && a->sampling == b->sampling &&
+           a->noise == b->noise && a->sampling == b->sampling && a->claimed == b->claimed &&
            (a->what == b->what || strcmp(a->what, b->what) == 0);
 }
 
@@ -80,8 +85,8 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t len)
 
 static uint64_t hash_of(const tacit_cost *cost)
 {
-    const uint32_t kinds[] = {cost->mechanism, cost->norm,           cost->unit,
-                              cost->adjacency, (uint32_t)cost->grid, cost->categories};
+    const uint32_t kinds[] = {cost->mechanism,      cost->norm,       cost->unit,   cost->adjacency,
+                              (uint32_t)cost->grid, cost->categories, cost->claimed};
     const double numbers[] = {cost->sensitivity + 0.0, cost->noise + 0.0, /* -0 is 0 */
                               cost->sampling + 0.0, (double)cost->coordinates};
     uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), kinds, sizeof kinds);
@@ -140,6 +145,11 @@ const tacit_cost *tacit_costs_keep(tacit_costs *costs, const tacit_cost *cost)
 tacit_answers *tacit_costs_answers(tacit_costs *costs)
 {
     return costs->answers;
+}
+
+tacit_vouches *tacit_costs_vouches(tacit_costs *costs)
+{
+    return costs->vouches;
 }
 
 /* ---- noise ---- */

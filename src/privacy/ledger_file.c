@@ -137,6 +137,11 @@ tacit_status tacit_ledger_file_reserve(tacit_ledger_file *file, const tacit_cost
 {
     tacit_cost settled = *cost;
     *permit = NULL;
+    if (cost->claimed)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "nothing enforces the sensitivity of \"%s\" (\"privacy.claimed\"): a "
+                          "peer's ledger takes no claims, only simulations do",
+                          cost->what);
     tacit_status status = check_time(now, err);
     if (!status)
         status = settle(&settled, err);

@@ -27,6 +27,7 @@
 #include "tacit/account.h"
 
 #define RADIUS_LOG2 23
+#define CLAIMED_LOG2 14 /* times TACIT_CLAIM_ROOM is as much */
 #define NOISE_MOST 0x1p30
 #define LIMIT_LEAST 256
 #define TAU2 4.0
@@ -101,7 +102,7 @@ tacit_status tacit_cost_on_grid(tacit_cost *cost, double radius, double noise, t
     tacit_status status = check_wishes(cost, radius, noise, err);
     if (status != TACIT_OK)
         return status;
-    int grid = ilogb(radius) - RADIUS_LOG2;
+    int grid = ilogb(radius) - (cost->claimed ? CLAIMED_LOG2 : RADIUS_LOG2);
     while (noise / ldexp(1, grid) > NOISE_MOST)
         grid++;
     const double step = ldexp(1, grid), limit = floor(radius / step);
@@ -179,7 +180,8 @@ static const char *wrong(const tacit_cost *c)
         return "norm";
     if (c->grid < -1000 || c->grid > 1000 || c->coordinates < 1)
         return "grid";
-    if (!whole(ldexp(c->sensitivity, -c->grid), 1, 0x1p26))
+    const double room = c->claimed ? TACIT_CLAIM_ROOM : 1;
+    if (!whole(ldexp(c->sensitivity, -c->grid), 1, 0x1p26 / room))
         return "sensitivity";
     const double noise = ldexp(c->noise, -c->grid);
     if (!whole(noise * FINE, 1, 0x1p41) || (noise > 0x1p20 && !whole(noise, 1, 0x1p31)) ||
@@ -258,6 +260,7 @@ tacit_status tacit_cost_plan(tacit_cost *cost, const tacit_privacy_options *opti
                          .adjacency = (tacit_adjacency)options->adjacency,
                          .coordinates = coordinates,
                          .sampling = lots < 1 ? lots : 0,
+                         .claimed = options->claimed && options->mechanism != TACIT_MECHANISM_NONE,
                          .what = what};
     if (cost->sampling > 0 &&
         (options->mechanism == TACIT_MECHANISM_NONE || options->unit == TACIT_UNIT_USER))

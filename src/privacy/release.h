@@ -75,6 +75,9 @@ static inline bool tacit_lot_takes(tacit_lot *lot)
     return word < lot->below;
 }
 
+/* Where a sensitivity is merely claimed, parts may be so many times as long as it says: that is no
+ * clipping, but integers still fit their machine words. */
+#define TACIT_CLAIM_ROOM 512
 /* The radius of a part, in steps: what the cost's sensitivity was made from. */
 int32_t tacit_cost_limit(const tacit_cost *cost);
 double tacit_cost_step(const tacit_cost *cost);

@@ -174,6 +174,11 @@ typedef struct tacit_budget {
     tacit_accountant accountant;
 } tacit_budget;
 
+/* Put releases that are to come, in this order, to the accountant, and remember if all of them
+ * together fit `budget` (TACIT_EBUDGET if not): ledgers that follow them need not ask any more. */
+tacit_status tacit_costs_vouch(tacit_costs *costs, const tacit_budget *budget,
+                               const tacit_cost *list, size_t count, tacit_error *err);
+
 void tacit_ledger_clear(tacit_ledger *ledger);
 /* Start an empty ledger in memory that outlives it; it moves out when it outgrows it. */
 void tacit_ledger_lend(tacit_ledger *ledger, tacit_ledger_entry *room, uint32_t capacity);

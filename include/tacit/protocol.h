@@ -18,6 +18,7 @@ typedef struct tacit_setup {
     tacit_secret *oracle;      /* with `pooled`: room for one model, kept until teardown */
     const tacit_privacy_options *privacy;
     const double *epsilon;    /* one an agent, if budgets differ; NULL: privacy->epsilon for all */
+    tacit_costs *costs;       /* for tacit_costs_vouch; NULL on a node */
     const tacit_graph *graph; /* who is near whom, as far as it is public; NULL on a node */
     const uint32_t *records;  /* m_i of every agent, public under `replace`; NULL on a node */
 } tacit_setup;

@@ -25,6 +25,14 @@ typedef struct tacit_answers tacit_answers;
 tacit_answers *tacit_answers_create(void);
 void tacit_answers_free(tacit_answers *answers);
 tacit_answers *tacit_costs_answers(tacit_costs *costs);
+/* Schedules that are known to fit: vouch.c. */
+typedef struct tacit_vouches tacit_vouches;
+tacit_vouches *tacit_vouches_create(void);
+void tacit_vouches_free(tacit_vouches *vouches);
+tacit_vouches *tacit_costs_vouches(tacit_costs *costs);
+/* Whether `ledger` and one more release, of the kept cost `next`, are part of such a schedule. */
+bool tacit_costs_vouched(tacit_costs *costs, const tacit_ledger *ledger, const tacit_cost *next,
+                         const tacit_budget *budget);
 /* ledger.c: room for `entries` in all, for who restores a ledger; false without memory. */
 bool tacit_ledger_room(tacit_ledger *ledger, uint64_t entries);
 

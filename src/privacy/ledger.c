@@ -172,6 +172,8 @@ static tacit_status check_budget(const tacit_ledger *ledger, tacit_costs *costs,
                           "budget is epsilon = %g; set \"privacy.epsilon: inf\" to release bare "
                           "values all the same",
                           kept->what, tacit_mechanism_name(kept->mechanism), budget->epsilon);
+    if (tacit_costs_vouched(costs, ledger, kept, budget))
+        return TACIT_OK;
     uint64_t have = 0, most = 0;
     tacit_status status = most_in_all(ledger, costs, budget, kept, &have, &most, err);
     if (status != TACIT_OK)

@@ -24,6 +24,10 @@ static tacit_status check_world(const tacit_world *world, tacit_error *err)
     if (world->threads < 1 || world->threads > MAX_THREADS)
         return tacit_fail(err, TACIT_EINPUT, "threads must be 1 to %d, not %u", MAX_THREADS,
                           world->threads);
+    for (uint32_t k = 0; world->epsilon && k < world->graph->agents; k++)
+        if (!(world->epsilon[k] >= 0))
+            return tacit_fail(err, TACIT_EINPUT, "the budget of agent %u is epsilon %g", k,
+                              world->epsilon[k]);
     const tacit_protocol *p = world->protocol;
     if (!p->on || !p->agent_size || !p->save || !p->load || !p->end)
         return tacit_fail(err, TACIT_EINTERNAL,
@@ -57,6 +61,9 @@ static tacit_status set_up_protocol(sim *s, tacit_error *err)
         if (!s->oracle)
             return tacit_out_of_memory(err);
     }
+    s->costs = s->world.costs ? s->world.costs : tacit_costs_create();
+    if (!s->costs)
+        return tacit_out_of_memory(err);
     tacit_setup setup = {
         .agents = s->agents,
         .model = s->world.model,
@@ -64,6 +71,8 @@ static tacit_status set_up_protocol(sim *s, tacit_error *err)
         .pooled = oracle ? tacit_dataset_pooled(s->world.data, TACIT_TRAIN) : NULL,
         .oracle = s->oracle,
         .privacy = &s->world.privacy,
+        .epsilon = s->world.epsilon,
+        .costs = s->costs,
     };
     return p->setup ? p->setup(s->shared, s->world.protocol_options, &setup, err) : TACIT_OK;
 }
@@ -95,13 +104,12 @@ static tacit_status make_agents(sim *s, tacit_error *err)
     const tacit_graph *g = s->world.graph;
     size_t n = s->agents;
     s->agent = tacit_pages_alloc(n, sizeof *s->agent);
-    s->costs = s->world.costs ? s->world.costs : tacit_costs_create();
     s->ledger = tacit_pages_alloc(n, sizeof *s->ledger);
     s->entries = tacit_pages_alloc(n, LEDGER_ROOM * sizeof *s->entries);
     s->state_at = tacit_pages_alloc(n + 1, sizeof *s->state_at);
     if (p->flags & TACIT_CHATTY)
         s->request = tacit_pages_alloc(n, sizeof(sim_request *));
-    if (!s->agent || !s->costs || !s->ledger || !s->entries || !s->state_at ||
+    if (!s->agent || !s->ledger || !s->entries || !s->state_at ||
         (p->flags & TACIT_CHATTY && !s->request))
         return tacit_out_of_memory(err);
     for (uint32_t k = 0; k < n; k++) {

@@ -114,6 +114,14 @@ static inline void *sim_state(const sim *s, uint32_t agent)
 {
     return s->state + s->state_at[agent];
 }
+/* What `agent` may spend in all. */
+static inline tacit_budget sim_budget(const sim *s, uint32_t agent)
+{
+    tacit_budget budget = s->budget;
+    if (s->world.epsilon)
+        budget.epsilon = s->world.epsilon[agent];
+    return budget;
+}
 static inline bool sim_online(const sim *s, uint32_t agent)
 {
     return !(s->agent[agent].toggles & 1);

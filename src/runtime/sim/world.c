@@ -28,6 +28,7 @@ static const tacit_facts *env_facts(void *ctx)
             .neighbour = g->neighbour + from,
             .weight = g->weight + from,
             .degree = g->degree[w->agent],
+            .epsilon = sim_budget(s, w->agent).epsilon,
         };
     }
     w->facts.now = w->now;
@@ -343,8 +344,9 @@ static tacit_status env_reserve(void *ctx, const tacit_cost *cost, tacit_permit 
     *permit = tacit_scratch_alloc(w->scratch, tacit_permit_size());
     if (!*permit)
         return tacit_out_of_memory(&w->error);
-    tacit_status status = tacit_ledger_reserve(&w->sim->ledger[w->agent], w->sim->costs,
-                                               &w->sim->budget, cost, w->now, *permit, &w->error);
+    const tacit_budget budget = sim_budget(w->sim, w->agent);
+    tacit_status status = tacit_ledger_reserve(&w->sim->ledger[w->agent], w->sim->costs, &budget,
+                                               cost, w->now, *permit, &w->error);
     if (status == TACIT_EBUDGET)
         w->traffic.refused++;
     if (status == TACIT_OK)

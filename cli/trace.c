@@ -21,6 +21,7 @@ static const char *const kinds[] = {
     [TACIT_TRACE_REQUEST] = "request", [TACIT_TRACE_REPLY] = "reply",
     [TACIT_TRACE_TIMER] = "timer",     [TACIT_TRACE_RESERVE] = "reserve",
     [TACIT_TRACE_RELEASE] = "release", [TACIT_TRACE_METRIC] = "metric",
+    [TACIT_TRACE_GIVE] = "give",
 };
 
 static const char *const events[] = {

@@ -200,11 +200,14 @@ static inline tacit_status tacit_release_bounded_(tacit_env *env, tacit_permit *
  * noise of ONE release on it, drawn by nobody in particular; nothing else is ever seen. All who
  * give to a round do so at one cost and one time of closing. Giving consumes permit and value and
  * is charged like a release. `beside` are whole numbers (TACIT_I64) that are added up openly, or
- * NULL. TACIT_NO: the round is closed already, and nothing was given (the permit can be given
- * back).
+ * NULL; a protocol declares the shape of the sum by `payload` for its address, and that of what is
+ * beside it for kind | TACIT_BESIDE. TACIT_NO: the gift came too late, and nothing was given (but
+ * what was computed under a permit stays charged). A round takes gifts made before `closes`,
+ * earlier by the time a message takes at least, and closes before anything else happens then.
  *
  * The simulator computes the sum as an ideal function. Only protocols with TACIT_GROUPS may give.
  */
+#define TACIT_BESIDE UINT32_C(0x80000000)
 static inline tacit_status tacit_give_bounded_(tacit_env *env, uint32_t kind, uint64_t round,
                                                double closes, tacit_permit *permit,
                                                tacit_bounded *bounded, const tacit_public *beside)

@@ -96,7 +96,8 @@ typedef enum tacit_trace_kind {
     TACIT_TRACE_TIMER,
     TACIT_TRACE_RESERVE,
     TACIT_TRACE_RELEASE,
-    TACIT_TRACE_METRIC
+    TACIT_TRACE_METRIC,
+    TACIT_TRACE_GIVE
 } tacit_trace_kind;
 
 typedef struct tacit_trace_row {
@@ -120,10 +121,12 @@ size_t tacit_trace_rows(const tacit_trace *trace, const tacit_trace_row **rows);
 /* Record an event that is about to be handled. */
 void tacit_trace_event(tacit_trace *trace, const tacit_env *inner, const tacit_event *event);
 /* Look at what agents release, as it happens (`released` is good during the call), instead of
- * keeping rows. */
+ * keeping rows. Of what they give to sums only the sums are seen, released by TACIT_NOBODY. */
 typedef void tacit_release_watcher(void *ctx, tacit_agent agent, const tacit_cost *cost,
                                    const tacit_public *released);
 void tacit_trace_watch(tacit_trace *trace, tacit_release_watcher *watch, void *ctx);
+/* A sum over all agents became public. */
+void tacit_trace_sum(tacit_trace *trace, const tacit_cost *cost, const tacit_public *sum);
 /* `wrapper` must live as long as the returned environment is used. */
 typedef struct tacit_traced {
     tacit_trace *trace;

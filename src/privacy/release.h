@@ -85,4 +85,23 @@ double tacit_cost_step(const tacit_cost *cost);
  * integers and shrunk until it holds. `row` holds numbers of at most `limit` in size. */
 void tacit_grid_shrink(tacit_norm norm, int32_t limit, size_t count, int32_t *row);
 
+/* ---- sums over many: gift.c ---- */
+/* An upper bound on the size of one agent's gift, in steps, from public numbers. */
+tacit_status tacit_gift_most(const tacit_cost *cost, size_t records, uint64_t *most,
+                             tacit_error *err);
+/* Add a bounded value to `sum` (`count` numbers) instead of releasing it; consumes both. */
+tacit_status tacit_mechanism_give(tacit_permit *permit, tacit_bounded *bounded, int64_t *sum,
+                                  size_t count, tacit_error *err);
+/* What was given by many at one cost, before its one noise. */
+typedef struct tacit_sum {
+    const tacit_cost *cost;
+    const tacit_noise *noise; /* that draws for the cost */
+    const tacit_shape *shape;
+    int64_t *steps; /* wiped */
+    size_t count;
+    uint64_t number; /* of its noise, among those of the source's agent: never twice */
+} tacit_sum;
+tacit_status tacit_mechanism_sum(const tacit_sum *sum, const tacit_noise_source *source,
+                                 tacit_scratch *scratch, tacit_public **out, tacit_error *err);
+
 #endif

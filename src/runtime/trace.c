@@ -151,6 +151,23 @@ static tacit_status trace_release(void *ctx, tacit_permit *permit, tacit_bounded
     return status;
 }
 
+/* What one agent gives is nobody's to see: the row says that it gave, the watcher sees the sum. */
+static tacit_status trace_give(void *ctx, tacit_address at, uint64_t round, double closes,
+                               tacit_permit *permit, tacit_bounded *bounded,
+                               const tacit_public *beside)
+{
+    tacit_status status = PASS(ctx, give, at, round, closes, permit, bounded, beside);
+    TRACE(ctx, .kind = TACIT_TRACE_GIVE, .peer = TACIT_NOBODY, .at = at, .id = round,
+          .payload = beside, .name = permit->cost.what, .value = closes, .status = status);
+    return status;
+}
+
+void tacit_trace_sum(tacit_trace *t, const tacit_cost *cost, const tacit_public *sum)
+{
+    if (t->watch)
+        t->watch(t->watch_ctx, TACIT_NOBODY, cost, sum);
+}
+
 static void trace_metric(void *ctx, const char *name, double value, bool is_private)
 {
     PASS(ctx, metric, name, value, is_private);
@@ -232,6 +249,7 @@ static const tacit_env_ops trace_ops = {
     .reserve = trace_reserve,
     .give_back = trace_give_back,
     .release = trace_release,
+    .give = trace_give,
     .shard = trace_shard,
     .model = trace_model,
     .privacy = trace_privacy,

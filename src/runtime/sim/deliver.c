@@ -126,7 +126,7 @@ static void postpone(sim_worker *w, const sim_event *event)
 
 static bool is_own(uint32_t type)
 {
-    return type == TACIT_TIMER || type == TACIT_NO_REPLY;
+    return type == TACIT_TIMER || type == TACIT_NO_REPLY || type == TACIT_GROUP_RESULT;
 }
 
 static bool travels(uint32_t type)
@@ -161,12 +161,15 @@ void sim_deliver(sim_worker *w, const sim_event *event)
         bool own = is_own(event->type) || event->type == TACIT_WAKE;
         tacit_event e = {.type = (tacit_event_type)event->type,
                          .at = event->at,
-                         .from = event->from,
+                         .from = event->type == TACIT_GROUP_RESULT ? TACIT_NOBODY : event->from,
                          .slot = own ? TACIT_NO_SLOT : sim_slot(s, event->to, event->from),
                          .id = event->id,
-                         .payload = event->payload ? tacit_vector_public(event->payload) : NULL};
+                         .payload = event->payload ? tacit_vector_public(event->payload) : NULL,
+                         .beside = event->beside ? tacit_vector_public(event->beside) : NULL};
         sim_handle(w, event->to, event->time, &e);
     }
     if (event->payload)
         tacit_vector_drop(w->pool, event->payload);
+    if (event->beside)
+        tacit_vector_drop(w->pool, event->beside);
 }

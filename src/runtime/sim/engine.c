@@ -86,15 +86,18 @@ tacit_status sim_collect(sim *s, tacit_error *err)
 
 /* ---- merged ---- */
 
-/* Handle queue and ticks before `end` in order of time; the queue comes first in a tie. */
+/* Handle queue and ticks before `end` in order of time; in a tie sums close first, then comes the
+ * queue. */
 tacit_status sim_merge(sim *s, const sim_tick *tick, size_t count, double end, tacit_error *err)
 {
     sim_worker *w = &s->worker[0];
     tacit_status status = TACIT_OK;
     size_t k = 0;
     while (status == TACIT_OK) {
-        double queued = sim_queue_next(&s->queue);
-        if (k < count && tick[k].time < queued) {
+        double queued = sim_queue_next(&s->queue), closing = sim_groups_next(s);
+        if (closing < end && closing <= queued && !(k < count && tick[k].time < closing)) {
+            status = sim_groups_close(s, err);
+        } else if (k < count && tick[k].time < queued) {
             sim_ahead ahead;
             for (size_t d = 0; d < SIM_AHEAD; d++) {
                 ahead.agent[d] = tick[k + 1 + d < count ? k + 1 + d : count - 1].agent;
@@ -119,8 +122,13 @@ static tacit_status drain(sim *s, double end, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
     for (int k = 0; k < EVENTS_BETWEEN_STOPS && status == TACIT_OK; k++) {
-        if (!(sim_queue_next(&s->queue) < end))
+        double queued = sim_queue_next(&s->queue), closing = sim_groups_next(s);
+        if (!(fmin(queued, closing) < end))
             break;
+        if (closing <= queued) {
+            status = sim_groups_close(s, err);
+            continue;
+        }
         sim_event event = sim_queue_pop(&s->queue);
         sim_deliver(&s->worker[0], &event);
         status = sim_collect(s, err);
@@ -132,8 +140,7 @@ static tacit_status run_merged(sim *s, double *end, tacit_error *err)
 {
     if (!s->clock) {
         tacit_status status = drain(s, *end, err);
-        if (sim_queue_next(&s->queue) < *end)
-            *end = sim_queue_next(&s->queue);
+        *end = fmin(*end, fmin(sim_queue_next(&s->queue), sim_groups_next(s)));
         return status;
     }
     size_t count;
@@ -241,7 +248,8 @@ static tacit_status run_windows(sim *s, double *end, tacit_error *err)
     if (s->clock)
         begin = fmin(begin, sim_clock_next(s->clock));
     begin = fmax(begin, s->now);
-    *end = fmin(*end, begin + s->world.network.latency_floor);
+    const double beyond = *end;
+    *end = fmin(fmin(*end, sim_groups_next(s)), begin + s->world.network.latency_floor);
     size_t count = 0;
     const sim_tick *tick = NULL;
     if (s->clock && !(tick = sim_clock_take(s->clock, end, &count)))
@@ -252,7 +260,11 @@ static tacit_status run_windows(sim *s, double *end, tacit_error *err)
     /* A trace is written in order, so a traced run has one thread. */
     size_t grain = s->runtime.trace ? s->group_count : 8;
     tacit_threads_run(s->threads, s->group_count, grain, run_groups, &job);
-    return sim_collect(s, err);
+    tacit_status status = sim_collect(s, err);
+    /* A round is never opened in a window in which it would close: gifts take the latency, too. */
+    while (status == TACIT_OK && sim_groups_next(s) <= *end && sim_groups_next(s) < beyond)
+        status = sim_groups_close(s, err);
+    return status;
 }
 
 /* ---- the loop ---- */

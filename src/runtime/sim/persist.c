@@ -11,7 +11,7 @@
 #include "privacy/costs.h"
 #include "runtime/sim/sim.h"
 
-#define LAYOUT 1
+#define LAYOUT 2
 
 static void save_traffic(tacit_saver *saver, const tacit_traffic *t)
 {
@@ -42,18 +42,22 @@ static void save_event(tacit_saver *saver, const sim_event *e)
     tacit_save_u64(saver, e->payload != NULL);
     if (e->payload)
         tacit_save_vector(saver, e->payload);
+    tacit_save_u64(saver, e->beside != NULL);
+    if (e->beside)
+        tacit_save_vector(saver, e->beside);
 }
 
 /* Could the simulator have queued this? What it then does with it trusts that it did. */
 static bool makes_sense(const sim *s, const sim_event *e, bool carries)
 {
+    bool sum = e->type == TACIT_GROUP_RESULT;
     bool travels = e->type == TACIT_MESSAGE || e->type == TACIT_REQUEST || e->type == TACIT_REPLY;
     bool asked = e->type == TACIT_REQUEST || e->type == TACIT_REPLY || e->type == TACIT_NO_REPLY ||
                  e->type == TACIT_TIMER;
     bool churn = e->type == TACIT_PEER_UP || e->type == TACIT_PEER_DOWN || e->type == SIM_CHURN;
     return e->to < s->agents && e->from < s->agents && e->time >= s->now && isfinite(e->time) &&
-           travels == carries && (travels || asked || churn) && (!asked || s->request) &&
-           (!churn || s->churn);
+           (travels || sum) == carries && (travels || asked || churn || sum) &&
+           (!asked || s->request) && (!(churn || sum) || s->churn) && (!sum || s->groups);
 }
 
 static sim_event load_event(sim *s, tacit_loader *loader)
@@ -73,33 +77,33 @@ static sim_event load_event(sim *s, tacit_loader *loader)
         tacit_loader_refuse(loader, "an event makes no sense");
     else if (carries)
         e.payload = tacit_load_vector(loader, shape);
+    if (tacit_load_u64(loader) != 0) {
+        const tacit_address aside = {e.at.channel, e.at.kind | TACIT_BESIDE};
+        shape = e.type == TACIT_GROUP_RESULT && p->payload ? p->payload(s->shared, aside) : NULL;
+        if (shape)
+            e.beside = tacit_load_vector(loader, shape);
+        else
+            tacit_loader_refuse(loader, "an event makes no sense");
+    }
     return e;
 }
 
-static void save_ledger(tacit_saver *saver, const tacit_ledger *ledger)
+void sim_save_cost(tacit_saver *saver, const tacit_cost *c)
 {
-    tacit_save_u64(saver, ledger->next);
-    tacit_save_u64(saver, ledger->count);
-    for (uint32_t k = 0; k < ledger->count; k++) {
-        const tacit_ledger_entry *e = &ledger->entries[k];
-        const tacit_cost *c = e->cost;
-        tacit_save_u64(saver, (uint64_t)c->mechanism | (uint64_t)c->norm << 8 |
-                                  (uint64_t)c->unit << 16 | (uint64_t)c->adjacency << 24);
-        tacit_save_f64(saver, c->sensitivity);
-        tacit_save_f64(saver, c->noise);
-        tacit_save_f64(saver, c->sampling);
-        tacit_save_u64(saver, (uint64_t)(int64_t)c->grid);
-        tacit_save_u64(saver, c->categories);
-        tacit_save_u64(saver, c->coordinates);
-        tacit_save_f64(saver, e->first);
-        tacit_save_f64(saver, e->last);
-        tacit_save_u64(saver, e->releases);
-        tacit_save_u64(saver, strlen(c->what));
-        tacit_save_bytes(saver, c->what, strlen(c->what));
-    }
+    tacit_save_u64(saver, (uint64_t)c->mechanism | (uint64_t)c->norm << 8 |
+                              (uint64_t)c->unit << 16 | (uint64_t)c->adjacency << 24 |
+                              (uint64_t)c->claimed << 32);
+    tacit_save_f64(saver, c->sensitivity);
+    tacit_save_f64(saver, c->noise);
+    tacit_save_f64(saver, c->sampling);
+    tacit_save_u64(saver, (uint64_t)(int64_t)c->grid);
+    tacit_save_u64(saver, c->categories);
+    tacit_save_u64(saver, c->coordinates);
+    tacit_save_u64(saver, strlen(c->what));
+    tacit_save_bytes(saver, c->what, strlen(c->what));
 }
 
-static bool load_entry(sim *s, tacit_loader *loader, tacit_ledger_entry *e)
+const tacit_cost *sim_load_cost(sim *s, tacit_loader *loader)
 {
     char name[64] = {0};
     uint64_t kinds = tacit_load_u64(loader);
@@ -107,6 +111,7 @@ static bool load_entry(sim *s, tacit_loader *loader, tacit_ledger_entry *e)
                        .norm = (tacit_norm)(kinds >> 8 & 255),
                        .unit = (tacit_unit)(kinds >> 16 & 255),
                        .adjacency = (tacit_adjacency)(kinds >> 24 & 255),
+                       .claimed = kinds >> 32 & 1,
                        .what = name};
     cost.sensitivity = tacit_load_f64(loader);
     cost.noise = tacit_load_f64(loader);
@@ -116,16 +121,34 @@ static bool load_entry(sim *s, tacit_loader *loader, tacit_ledger_entry *e)
     cost.coordinates = tacit_load_u64(loader);
     cost.grid = (int)grid;
     cost.categories = (uint32_t)categories;
-    e->first = tacit_load_f64(loader);
-    e->last = tacit_load_f64(loader);
-    e->releases = tacit_load_u64(loader);
     uint64_t len = tacit_load_u64(loader);
     if (len >= sizeof name || cost.mechanism >= TACIT_MECHANISMS || cost.norm > TACIT_L2 ||
         cost.unit > TACIT_UNIT_USER || cost.adjacency > TACIT_ADD_REMOVE || grid < -2000 ||
         grid > 2000 || categories > UINT32_MAX)
-        return false;
+        return NULL;
     tacit_load_bytes(loader, name, len);
-    e->cost = tacit_costs_keep(s->costs, &cost);
+    return tacit_costs_keep(s->costs, &cost);
+}
+
+static void save_ledger(tacit_saver *saver, const tacit_ledger *ledger)
+{
+    tacit_save_u64(saver, ledger->next);
+    tacit_save_u64(saver, ledger->count);
+    for (uint32_t k = 0; k < ledger->count; k++) {
+        const tacit_ledger_entry *e = &ledger->entries[k];
+        sim_save_cost(saver, e->cost);
+        tacit_save_f64(saver, e->first);
+        tacit_save_f64(saver, e->last);
+        tacit_save_u64(saver, e->releases);
+    }
+}
+
+static bool load_entry(sim *s, tacit_loader *loader, tacit_ledger_entry *e)
+{
+    e->cost = sim_load_cost(s, loader);
+    e->first = tacit_load_f64(loader);
+    e->last = tacit_load_f64(loader);
+    e->releases = tacit_load_u64(loader);
     return e->cost != NULL;
 }
 
@@ -223,6 +246,8 @@ tacit_status sim_save(const tacit_runtime *rt, tacit_saver *saver)
     tacit_save_u64(saver, s->queue.count);
     for (size_t k = 0; k < s->queue.count; k++)
         save_event(saver, &s->queue.heap[k]);
+    if (s->groups)
+        sim_groups_save(s, saver);
     return TACIT_OK;
 }
 
@@ -259,6 +284,8 @@ tacit_status sim_load(tacit_runtime *rt, tacit_loader *loader)
         if (!sim_queue_push(&s->queue, &event))
             tacit_loader_refuse(loader, "out of memory");
     }
+    if (s->groups)
+        sim_groups_load(s, loader);
     if (s->clock && !sim_clock_seek(s->clock, s->now))
         tacit_loader_refuse(loader, "out of memory");
     return tacit_loader_status(loader, NULL);

@@ -19,6 +19,7 @@ typedef struct sim_event {
     tacit_address at;
     uint64_t id;
     tacit_vector *payload; /* one reference, or NULL */
+    tacit_vector *beside;  /* the same: TACIT_GROUP_RESULT only */
 } sim_event;
 
 typedef struct sim_queue {

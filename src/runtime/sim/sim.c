@@ -178,6 +178,7 @@ static void sim_destroy(tacit_runtime *rt)
     free(s->queue.heap);
     sim_engine_clear(s);
     sim_lanes_free(s->lanes);
+    sim_groups_free(s->groups);
     free(s->shared);
     size_t n = s->agents;
     if (s->state)
@@ -230,7 +231,10 @@ static tacit_status sim_create(tacit_runtime **out, const tacit_world *world, ta
     if (status == TACIT_OK && world->protocol->flags & TACIT_WAKES &&
         !(s->clock = sim_clock_create(s->agents, &s->random)))
         status = tacit_out_of_memory(err);
-    if (status == TACIT_OK && s->clock && s->direct && world->threads > 1 &&
+    const bool groups = world->protocol->flags & TACIT_GROUPS; /* lanes know of no rounds */
+    if (status == TACIT_OK && groups && !(s->groups = sim_groups_create()))
+        status = tacit_out_of_memory(err);
+    if (status == TACIT_OK && s->clock && s->direct && world->threads > 1 && !groups &&
         !(s->lanes = sim_lanes_create(s->agents, world->threads)))
         status = tacit_out_of_memory(err);
     if (status != TACIT_OK) {
@@ -279,9 +283,9 @@ static tacit_status sim_run(tacit_runtime *rt, double time, const tacit_stop *st
     choose_environment(s);
     if (s->phase == SIM_NEW) {
         s->phase = SIM_RUNNING;
-        s->starting = true;
+        s->together = true;
         tacit_threads_run(s->threads, s->agents, grain(s), handle_all, s);
-        s->starting = false;
+        s->together = false;
         tacit_status status = sim_collect(s, err);
         if (status != TACIT_OK)
             return status;

@@ -9,6 +9,7 @@
  *   deliver.c     handing one event to one agent
  *   engine.c      which events run when; windows of latency on many threads
  *   lanes.c       ticks at zero latency on many threads
+ *   groups.c      sums over all agents
  *   tick.h        one tick, and fetching what the next ones need
  *   persist.c     checkpoints
  *   clock.c, queue.c   ticks and everything else that is to come
@@ -23,6 +24,7 @@
 
 typedef struct sim sim;
 typedef struct sim_lanes sim_lanes;
+typedef struct sim_groups sim_groups;
 
 /* A request that waits for its reply; a list for each agent. */
 typedef struct sim_request {
@@ -101,9 +103,10 @@ struct sim {
     sim_worker *worker; /* one a thread */
     bool direct;        /* zero latency and not chatty: deliver inside send */
     bool churn;
-    bool starting; /* sends of TACIT_START wait until all have started */
+    bool together; /* all are told of something (the start, a sum): sends wait until all were */
     /* room for the engine */
-    sim_lanes *lanes; /* NULL unless many threads share the ticks */
+    sim_lanes *lanes;   /* NULL unless many threads share the ticks */
+    sim_groups *groups; /* NULL unless the protocol gives to sums */
     sim_event *batch;
     size_t batch_count, batch_capacity;
     size_t *group;
@@ -155,7 +158,22 @@ void sim_lanes_free(sim_lanes *lanes);
 /* Run a window before *end on many threads; *end is lowered to where it ended. */
 tacit_status sim_run_lanes(sim *s, double *end, tacit_error *err);
 
+/* groups.c */
+#define SIM_NOBODYS_NOISE (TACIT_NOBODY - 1) /* whose stream the noise of sums is drawn from */
+sim_groups *sim_groups_create(void);
+void sim_groups_free(sim_groups *groups);
+tacit_status sim_give(void *ctx, tacit_address at, uint64_t round, double closes,
+                      tacit_permit *permit, tacit_bounded *bounded, const tacit_public *beside);
+/* When the next round closes; infinity if none is open. */
+double sim_groups_next(const sim *s);
+/* Close that round and tell everybody. */
+tacit_status sim_groups_close(sim *s, tacit_error *err);
+void sim_groups_save(const sim *s, tacit_saver *saver);
+void sim_groups_load(sim *s, tacit_loader *loader);
+
 /* persist.c */
+void sim_save_cost(tacit_saver *saver, const tacit_cost *cost);
+const tacit_cost *sim_load_cost(sim *s, tacit_loader *loader); /* kept; NULL: no such cost */
 tacit_status sim_save(const tacit_runtime *rt, tacit_saver *saver);
 tacit_status sim_load(tacit_runtime *rt, tacit_loader *loader);
 

@@ -139,11 +139,11 @@ static tacit_status dispatch(sim_worker *w, parcel *p, uint32_t to, uint32_t slo
     w->traffic.bytes += p->payload ? p->payload->shape->bytes : 0;
     bool gone = lost(w, &p->loss); /* drawn in any case, so that draws stay aligned */
     double delay = travel_time(&s->world.network, &p->latency);
-    if (gone || (s->direct && s->churn && !s->starting && !sim_online(s, to))) {
+    if (gone || (s->direct && s->churn && !s->together && !sim_online(s, to))) {
         w->traffic.lost++;
         return TACIT_OK;
     }
-    if (s->direct && !s->starting) {
+    if (s->direct && !s->together) {
         w->traffic.delivered++;
         tacit_event event = {.type = p->type,
                              .at = p->at,
@@ -430,6 +430,7 @@ const tacit_env_ops sim_env_ops = {
     .reserve = env_reserve,
     .give_back = env_give_back,
     .release = env_release,
+    .give = sim_give,
     .shard = env_shard,
     .model = env_model,
     .privacy = env_privacy,

@@ -53,6 +53,25 @@ tacit_status tacit_model_local(const tacit_model *model, tacit_permit *permit,
                                const tacit_shard *shard, tacit_scratch *scratch,
                                tacit_bounded **out, tacit_error *err);
 
+/* The same with noise, for the logistic loss: rows are cut to |x|_2 <= radius, the regulariser is
+ * lambda (0: the model's own), and one record can move the result by a proven amount. Noise goes on
+ * the minimiser, or into what it minimises. One cost, planned by tacit_model_local_cost, is for
+ * agents of any size: it counts in units of each agent's own sensitivity. */
+typedef enum tacit_perturbation {
+    TACIT_PERTURB_OUTPUT,
+    TACIT_PERTURB_OBJECTIVE /* gaussian, unit record */
+} tacit_perturbation;
+typedef struct tacit_local {
+    int perturbation; /* tacit_perturbation */
+    double lambda, radius;
+} tacit_local;
+tacit_status tacit_model_local_cost(const tacit_model *model, tacit_cost *cost,
+                                    const tacit_privacy_options *options, double epsilon,
+                                    const tacit_local *how, tacit_error *err);
+tacit_status tacit_model_local_noisy(const tacit_model *model, tacit_permit *permit,
+                                     const tacit_shard *shard, const tacit_local *how,
+                                     tacit_scratch *scratch, tacit_bounded **out, tacit_error *err);
+
 /* One vector that says much about all records, published once: for the squared loss the sums of
  * y x and of x x^T (upper triangle, row by row: p + p (p+1)/2 numbers), records cut to |x|_2 <=
  * radius and |y| <= most; for the logistic loss the sum of y x (p numbers). The cost is planned by

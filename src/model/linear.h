@@ -29,6 +29,10 @@ tacit_status tacit_gradient_on_grid(const tacit_model *model, tacit_permit *perm
                                     const tacit_shard *shard, const tacit_public *at,
                                     tacit_scratch *scratch, tacit_bounded **out, tacit_error *err);
 
+/* local_noisy.c: with R/mu as sigma of b, objective perturbation tells no more than two Gaussians
+ * `told` apart; `curve` is R^2 / (4 Lambda). 0: no sigma does. */
+double tacit_objective_mu(double told, double curve);
+
 /* L_i(theta) for a theta of doubles (NULL: zero). */
 double tacit_linear_loss(const tacit_model *model, const tacit_shard *shard, const double *theta);
 

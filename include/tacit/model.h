@@ -95,14 +95,16 @@ typedef struct tacit_finish {
     uint32_t folds; /* of the cross-validation; agents with fewer records leave one out */
     size_t scales, strengths;
     const double *scale;    /* of the prior */
-    const double *strength; /* multiplied by 1/m */
+    const double *strength; /* positive; multiplied by 1/m, m the number of records fitted */
     double margin; /* another choice than the first must be better by so many standard errors */
     uint64_t seed; /* shuffles records into folds */
 } tacit_finish;
 typedef struct tacit_finished {
-    double scale, strength; /* as chosen: these are secrets */
-    double loss;            /* mean held-out loss of the choice */
+    tacit_private_metric scale, strength; /* as chosen; the strength as listed, m times the above */
+    tacit_private_metric loss;            /* mean held-out loss of the choice; NaN if none was */
 } tacit_finished;
+/* `prior` NULL, or with a number that is not finite: zero. An agent with fewer than two records
+ * cannot compare: it takes the first scale and strength. */
 tacit_status tacit_model_finish(const tacit_model *model, const tacit_shard *shard,
                                 const tacit_public *prior, const tacit_finish *how,
                                 tacit_secret *out, tacit_finished *chosen, tacit_error *err);

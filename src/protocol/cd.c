@@ -34,6 +34,7 @@ typedef struct cd_options {
     int smoothness;
     double radius;
     double full_confidence;
+    finish_options finish;
 } cd_options;
 
 typedef struct cd_shared {
@@ -46,6 +47,9 @@ static tacit_status setup(void *shared, const void *options, const tacit_setup *
 {
     cd_shared *s = shared;
     s->options = *(const cd_options *)options;
+    tacit_status status = finish_prepare(&s->common.finish, &s->options.finish, err);
+    if (status != TACIT_OK)
+        return status;
     return personal_setup(&s->common, s->options.mu, s->options.full_confidence, setup, err);
 }
 
@@ -165,6 +169,7 @@ static const tacit_option options[] = {
      .max = 1e15,
      .offset = FIELD(full_confidence),
      .help = "records from which on an agent trusts its data fully; 0: the largest agent's"},
+    FINISH_OPTIONS(cd_options, finish, "none"),
 };
 
 const tacit_protocol tacit_protocol_cd = {

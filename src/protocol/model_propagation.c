@@ -19,12 +19,16 @@
 typedef struct mp_options {
     double mu;
     double full_confidence;
+    finish_options finish;
 } mp_options;
 
 static tacit_status setup(void *shared, const void *options, const tacit_setup *setup,
                           tacit_error *err)
 {
     const mp_options *o = options;
+    tacit_status status = finish_prepare(&((personal_shared *)shared)->finish, &o->finish, err);
+    if (status != TACIT_OK)
+        return status;
     return personal_setup(shared, o->mu, o->full_confidence, setup, err);
 }
 
@@ -86,6 +90,7 @@ static const tacit_option options[] = {
      .max = 1e15,
      .offset = FIELD(full_confidence),
      .help = "records from which on an agent trusts its data fully; 0: the largest agent's"},
+    FINISH_OPTIONS(mp_options, finish, "none"),
 };
 
 const tacit_protocol tacit_protocol_model_propagation = {

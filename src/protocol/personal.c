@@ -59,7 +59,7 @@ void personal_save(const void *shared, const void *state, uint32_t neighbours, t
     tacit_save_u64(saver, self->spoken);
     tacit_save_public(saver, self->anchor);
     tacit_save_public(saver, self->theta);
-    tacit_save_secret(saver, self->solitary);
+    tacit_save_secret(saver, self->kept);
     tacit_view_save(self->view, neighbours, saver);
 }
 
@@ -71,7 +71,7 @@ void personal_load(const void *shared, void *state, uint32_t neighbours, tacit_l
     self->spoken = tacit_load_u64(loader);
     self->anchor = tacit_load_public(loader, shape);
     self->theta = tacit_load_public(loader, shape);
-    self->solitary = tacit_load_secret(loader, shape);
+    self->kept = tacit_load_secret(loader, shape);
     tacit_view_load(self->view, neighbours, loader, shape);
 }
 
@@ -81,7 +81,7 @@ void personal_end(tacit_env *env, const void *shared, void *state)
     personal_agent *self = state;
     tacit_drop(env, self->anchor);
     tacit_drop(env, self->theta);
-    tacit_drop(env, self->solitary);
+    tacit_drop(env, self->kept);
     tacit_view_end(env, self->view, tacit_facts_of(env)->neighbours);
 }
 
@@ -89,7 +89,7 @@ const tacit_secret *personal_model(const void *shared, const void *state)
 {
     (void)shared;
     const personal_agent *self = state;
-    return self->solitary ? self->solitary : tacit_public_as_secret(self->theta);
+    return self->kept ? self->kept : tacit_public_as_secret(self->theta);
 }
 
 void personal_expect(const void *shared, const void *state, uint32_t neighbours)
@@ -103,6 +103,29 @@ void personal_expect(const void *shared, const void *state, uint32_t neighbours)
 
 /* ---- events ---- */
 
+/* Own records near sum_j W_ij/D_i theta_j as last heard. The own public model is no part of it: it
+ * was made from the same records, which would then be judged by what has seen them. */
+static tacit_status finish(tacit_env *env, const personal_shared *shared, personal_agent *self)
+{
+    if (!shared->finish.wanted || self->kept)
+        return TACIT_OK;
+    const tacit_facts *facts = tacit_facts_of(env);
+    double *coef = tacit_temporary(env, (facts->neighbours + 1) * sizeof *coef);
+    tacit_public *prior = tacit_new_public(env, shared->shape);
+    tacit_status status = TACIT_OK;
+    if (!coef || !prior) {
+        status = tacit_out_of_memory(tacit_own_error(env));
+        goto out;
+    }
+    for (uint32_t j = 0; j < facts->neighbours; j++)
+        coef[j] = facts->weight[j] / facts->degree;
+    tacit_public_combine(prior, facts->neighbours, coef, self->view);
+    status = finish_privately(env, &shared->finish, prior, &self->kept);
+out:
+    tacit_drop(env, prior);
+    return status;
+}
+
 tacit_status personal_on(tacit_env *env, const void *shared, void *state, const tacit_event *event,
                          personal_step *start, personal_step *tick)
 {
@@ -110,7 +133,7 @@ tacit_status personal_on(tacit_env *env, const void *shared, void *state, const 
     switch (event->type) {
     case TACIT_START:
         return tacit_facts_of(env)->neighbours > 0 ? start(env, shared, self)
-                                                   : personal_learn_alone(env, &self->solitary);
+                                                   : personal_learn_alone(env, &self->kept);
     case TACIT_WAKE:
         return self->theta ? tick(env, shared, self) : TACIT_OK;
     case TACIT_MESSAGE:
@@ -119,6 +142,8 @@ tacit_status personal_on(tacit_env *env, const void *shared, void *state, const 
         return TACIT_OK;
     case TACIT_PEER_UP: /* it may have missed our last words */
         return self->theta ? tacit_send(env, event->from, PERSONAL_MODEL, self->theta) : TACIT_OK;
+    case TACIT_FINISH:
+        return finish(env, shared, self);
     default:
         return TACIT_OK;
     }

@@ -7,8 +7,10 @@
  * listening, answering those who come back, saving and loading are the same for all.
  *
  * An agent with neighbours has a public model: a function of released and received values.
- * One without learns alone, says nothing, and its model is secret.
+ * One without learns alone, says nothing, and its model is secret. So is a model finished
+ * privately (finish.h), when everything was said.
  */
+#include "protocol/finish.h"
 #include "tacit/protocol.h"
 
 enum { PERSONAL_MODEL = 1 }; /* the one kind of message: theta_i */
@@ -20,15 +22,16 @@ typedef struct personal_shared {
     tacit_privacy_options privacy;
     tacit_cost gradient; /* what each tick costs */
     const tacit_shape *shape;
+    finish_plan finish;
 } personal_shared;
 
 typedef struct personal_agent {
-    double alpha;                 /* cd: step of equation (4) */
-    uint64_t spoken;              /* gradients released so far */
-    const tacit_public *anchor;   /* model-propagation: the local model as published */
-    const tacit_public *theta;    /* NULL without neighbours */
-    const tacit_secret *solitary; /* the model of an agent without neighbours */
-    const tacit_public *view[];   /* theta_j as last heard; nothing heard means zero */
+    double alpha;               /* cd: step of equation (4) */
+    uint64_t spoken;            /* gradients released so far */
+    const tacit_public *anchor; /* model-propagation: the local model as published */
+    const tacit_public *theta;  /* NULL without neighbours */
+    const tacit_secret *kept;   /* a model for nobody else: learned alone, or finished privately */
+    const tacit_public *view[]; /* theta_j as last heard; nothing heard means zero */
 } personal_agent;
 
 /* M: `full` if positive, otherwise the largest m_i, which only a simulator knows. */

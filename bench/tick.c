@@ -28,7 +28,7 @@ typedef struct stage {
     tacit_source source;
     tacit_graph graph;
     tacit_model *model;
-    unsigned char options[1024]; /* cd's option struct */
+    unsigned char options[4096]; /* cd's option struct */
     double records;              /* of an agent, on average */
 } stage;
 

@@ -301,7 +301,7 @@ static void test_finite_budget_refuses_bare_releases(void **state)
     problem_init(&q, 12, 0, TACIT_F64);
     const tacit_protocol *cd = tacit_protocol_find("cd");
     tacit_error err = {0};
-    unsigned char options[1024];
+    unsigned char options[4096];
     assert_int_equal(tacit_options_defaults(&cd->options, options, &err), TACIT_OK);
     tacit_world world = world_defaults(&q.graph, cd);
     world.data = q.data;

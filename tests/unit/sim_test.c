@@ -23,7 +23,7 @@ typedef struct village {
     tacit_source source;
     tacit_graph graph;
     tacit_model *model;
-    unsigned char options[1024];
+    unsigned char options[4096];
     tacit_world world;
 } village;
 
@@ -264,7 +264,7 @@ static void test_checkpoint_of_another_run_is_refused(void **state)
     check_fails(load_bytes(rt, bytes, len, &err), TACIT_EVERIFY, &err, "another run");
     rt->ops->destroy(rt);
     v.world.seed--;
-    unsigned char options[1024];
+    unsigned char options[4096];
     const tacit_protocol *mp = tacit_protocol_find("model-propagation");
     check_ok(tacit_options_defaults(&mp->options, options, &err), &err);
     v.world.protocol = mp;
@@ -286,7 +286,7 @@ static void test_forged_checkpoints_do_no_harm(void **state)
     tacit_saver *saver;
     size_t len;
     problem q;
-    unsigned char options[1024];
+    unsigned char options[4096];
     const tacit_protocol *cd = tacit_protocol_find("cd");
     problem_init(&q, 3, 0, TACIT_F64);
     check_ok(tacit_options_defaults(&cd->options, options, &err), &err);

@@ -18,7 +18,7 @@ enum { TRACED_THREADS = 4 };
 
 typedef struct scene {
     problem q;
-    unsigned char options[1024];
+    unsigned char options[4096];
     tacit_world world;
     tacit_runtime *rt;
     const tacit_trace_row *rows;

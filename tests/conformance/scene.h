@@ -29,5 +29,7 @@ bool near(double a, double b);
 
 /* suite_protocols.c: its tests, into `tests`. */
 void conformance_protocol_tests(struct CMUnitTest *tests, size_t room);
+/* suite_groups.c: the same. */
+void conformance_group_tests(struct CMUnitTest *tests, size_t room);
 
 #endif

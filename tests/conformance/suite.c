@@ -532,13 +532,15 @@ static const struct CMUnitTest core_tests[] = {
     cmocka_unit_test(test_same_seed_same_result),
     cmocka_unit_test(test_checkpoint_in_the_middle),
 };
-enum { CORE_TESTS = sizeof core_tests / sizeof *core_tests, MOST_TESTS = 64 };
+enum { CORE_TESTS = sizeof core_tests / sizeof *core_tests, GROUP_TESTS = 16, MOST_TESTS = 80 };
 
 int conformance_run(const conformance *under_test)
 {
     struct CMUnitTest tests[MOST_TESTS] = {{0}}; /* cmocka passes over those without a name */
     memcpy(tests, core_tests, sizeof core_tests);
-    conformance_protocol_tests(tests + CORE_TESTS, MOST_TESTS - CORE_TESTS);
+    conformance_group_tests(tests + CORE_TESTS, GROUP_TESTS);
+    conformance_protocol_tests(tests + CORE_TESTS + GROUP_TESTS,
+                               MOST_TESTS - CORE_TESTS - GROUP_TESTS);
     runtime = under_test;
     return cmocka_run_group_tests_name(under_test->ops->name, tests, NULL, NULL);
 }

@@ -7,10 +7,13 @@ void probe_init(probe *p)
 {
     static const tacit_segment word[] = {{"value", TACIT_F64, 1}, {"counter", TACIT_I64, 1}};
     static const tacit_segment other = {"value", TACIT_F64, 1};
+    static const tacit_segment sum = {"sum", TACIT_F64, 3}, beside = {"count", TACIT_I64, 2};
     tacit_error err = {0};
     memset(p, 0, sizeof *p);
     check_ok(tacit_shape_init(&p->word, word, 2, &err), &err);
     check_ok(tacit_shape_init(&p->other, &other, 1, &err), &err);
+    check_ok(tacit_shape_init(&p->sum, &sum, 1, &err), &err);
+    check_ok(tacit_shape_init(&p->beside, &beside, 1, &err), &err);
 }
 
 /* `shared` only points at the test's probe. */
@@ -30,6 +33,10 @@ static const probe *probe_of(const void *shared)
 
 static const tacit_shape *payload(const void *shared, tacit_address at)
 {
+    if (at.kind == PROBE_SUM)
+        return &probe_of(shared)->sum;
+    if (at.kind == (PROBE_SUM | TACIT_BESIDE))
+        return &probe_of(shared)->beside;
     return at.kind == PROBE_WORD || at.kind == PROBE_ANSWER ? &probe_of(shared)->word : NULL;
 }
 

@@ -4,11 +4,12 @@
 /*
  * A protocol without an algorithm: every agent writes down the events it is handed, and a
  * test says by a callback what it does about them. Payloads of kind PROBE_WORD, on any
- * channel, are a number and a counter.
+ * channel, are a number and a counter; what is given to sums (PROBE_SUM) are three numbers, with
+ * two whole ones beside them.
  */
 #include "testing.h"
 
-enum { PROBE_WORD = 1, PROBE_ANSWER = 2, PROBE_OTHER = 9, PROBE_LOG = 60 };
+enum { PROBE_WORD = 1, PROBE_ANSWER = 2, PROBE_SUM = 3, PROBE_OTHER = 9, PROBE_LOG = 60 };
 
 typedef struct probe_entry {
     double time;
@@ -31,6 +32,7 @@ typedef struct probe {
                        const tacit_event *event); /* NULL: only listen */
     void *ctx;
     tacit_shape word, other; /* what is declared, and what is not */
+    tacit_shape sum, beside;
 } probe;
 
 /* The protocol with the given flags; both live as long as the test. */

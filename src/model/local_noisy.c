@@ -138,14 +138,19 @@ tacit_status tacit_model_local_cost(const tacit_model *model, tacit_cost *cost,
     tacit_privacy_options o = *options;
     o.epsilon = epsilon;
     o.releases = 1;
+    const tacit_cost wish = {.mechanism = (tacit_mechanism)o.mechanism,
+                             .unit = (tacit_unit)o.unit,
+                             .adjacency = (tacit_adjacency)o.adjacency,
+                             .sampling = o.sampling,
+                             .what = "local model"};
     tacit_status status = check_local(model, how, err);
+    if (status == TACIT_OK)
+        status = check_cost(&wish, how, err);
     double step = options->claimed ? 0x1p-15 : 0x1p-24;
     for (int tries = 0; status == TACIT_OK && tries < 20; tries++, step *= 2) {
         const double need = 1 + rounding_steps(norm, model->features) * step;
         o.clip = need / 2 + step;
-        status = tacit_cost_plan(cost, &o, model->features, "local model", err);
-        if (status == TACIT_OK)
-            status = check_cost(cost, how, err);
+        status = tacit_cost_plan(cost, &o, model->features, wish.what, err);
         /* Much noise has a coarser grid, whose rounding the radius did not count on. */
         if (status == TACIT_OK && tacit_cost_step(cost) <= step)
             return TACIT_OK;

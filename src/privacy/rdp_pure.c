@@ -11,8 +11,10 @@
  * The discrete Laplace on a fine grid is the one on an m times coarser grid plus independent
  * noise: the generating functions divide to a product of two polynomials with positive
  * coefficients, (1 + p z + ... + (p z)^(m-1)) and its mirror. So the coarser one is an upper bound
- * by post-processing, used when the shift has more than MOST_STEPS steps. (The continuous one is
- * a lower bound, the limit of finer grids; one step is randomized response.)
+ * by post-processing, used when the shift has more steps than matter: what is lost is about
+ * (s / steps)^2 / 12 of the divergence, so 1 / 8192 of the scale is fine enough for every shift,
+ * and a small one needs few of them. (The continuous one is a lower bound, the limit of finer
+ * grids; one step is randomized response.)
  */
 #include "math/special.h"
 #include "privacy/renyi.h"
@@ -20,6 +22,7 @@
 #include <math.h>
 
 #define MOST_STEPS 4096
+#define LEAST_STEPS 64
 #define NODES 8
 
 /* Gauss-Legendre on [-1, 1], 16 points: the positive half. */
@@ -72,8 +75,9 @@ double tacit_renyi_response(double q, double s, double categories, double alpha)
 
 static double discrete(double q, double s, double steps, double alpha)
 {
-    if (steps > MOST_STEPS) {
-        const double m = ceil(steps / MOST_STEPS), coarse = ceil(steps / m);
+    const double enough = fmax(LEAST_STEPS, fmin(MOST_STEPS, 2 * MOST_STEPS * s));
+    if (steps > enough) {
+        const double m = ceil(steps / enough), coarse = ceil(steps / m);
         s *= coarse * m / steps;
         steps = coarse;
     }

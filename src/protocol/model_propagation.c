@@ -15,32 +15,48 @@
 #include <stddef.h>
 
 #include "protocol/personal.h"
+#include "protocol/warm.h"
 
 typedef struct mp_options {
     double mu;
     double full_confidence;
+    double radius;
+    warm_options warm;
     finish_options finish;
 } mp_options;
+
+typedef struct mp_shared {
+    personal_shared common; /* must be first */
+    warm_plan warm;
+} mp_shared;
 
 static tacit_status setup(void *shared, const void *options, const tacit_setup *setup,
                           tacit_error *err)
 {
     const mp_options *o = options;
-    tacit_status status = finish_prepare(&((personal_shared *)shared)->finish, &o->finish, err);
-    if (status != TACIT_OK)
-        return status;
-    return personal_setup(shared, o->mu, o->full_confidence, setup, err);
+    mp_shared *s = shared;
+    tacit_status status = finish_prepare(&s->common.finish, &o->finish, err);
+    if (status == TACIT_OK)
+        status = personal_setup_silent(&s->common, o->mu, o->full_confidence, setup, err);
+    if (status == TACIT_OK)
+        status = warm_prepare(&s->warm, &o->warm, o->radius, 0, setup, err);
+    return status;
+}
+
+static void teardown(void *shared)
+{
+    warm_end(&((mp_shared *)shared)->warm);
 }
 
 static tacit_status start(tacit_env *env, const void *shared, personal_agent *self)
 {
-    const personal_shared *s = shared;
+    const mp_shared *s = shared;
     if (tacit_facts_of(env)->records == 0) {
-        self->theta = tacit_new_public(env, s->shape);
+        self->theta = tacit_new_public(env, s->common.shape);
         return self->theta ? TACIT_OK : tacit_out_of_memory(tacit_own_error(env));
     }
     tacit_public *local = NULL;
-    tacit_status status = personal_publish_local(env, s, &local);
+    tacit_status status = warm_publish(env, &s->common, &s->warm, &local);
     if (status != TACIT_OK)
         return status;
     self->anchor = local;
@@ -90,6 +106,14 @@ static const tacit_option options[] = {
      .max = 1e15,
      .offset = FIELD(full_confidence),
      .help = "records from which on an agent trusts its data fully; 0: the largest agent's"},
+    {.key = "radius",
+     .type = TACIT_OPT_REAL,
+     .fallback = "1",
+     .min = 1e-9,
+     .max = 1e9,
+     .offset = FIELD(radius),
+     .help = "with noise, rows longer than this are cut to it"},
+    WARM_OPTIONS(mp_options, warm),
     FINISH_OPTIONS(mp_options, finish, "none"),
 };
 
@@ -100,8 +124,9 @@ const tacit_protocol tacit_protocol_model_propagation = {
     .trust = TACIT_TRUST_LOCAL,
     .flags = TACIT_WAKES,
     .options = {"protocol", options, sizeof options / sizeof *options, sizeof(mp_options)},
-    .shared_size = sizeof(personal_shared),
+    .shared_size = sizeof(mp_shared),
     .setup = setup,
+    .teardown = teardown,
     .payload = personal_payload,
     .agent_size = personal_agent_size,
     .on = on,

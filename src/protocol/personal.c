@@ -16,14 +16,21 @@ static tacit_status check_privacy(const tacit_privacy_options *privacy, tacit_er
 tacit_status personal_setup(personal_shared *shared, double mu, double full,
                             const tacit_setup *setup, tacit_error *err)
 {
+    tacit_status status = personal_setup_silent(shared, mu, full, setup, err);
+    if (status == TACIT_OK)
+        status = tacit_cost_plan(&shared->gradient, setup->privacy, shared->shape->segment[0].count,
+                                 "gradient", err);
+    return status;
+}
+
+tacit_status personal_setup_silent(personal_shared *shared, double mu, double full,
+                                   const tacit_setup *setup, tacit_error *err)
+{
     shared->mu = mu;
     shared->privacy = *setup->privacy;
     shared->shape = tacit_model_shape(setup->model);
     shared->full_confidence = full > 0 ? full : (double)setup->max_records;
     tacit_status status = check_privacy(setup->privacy, err);
-    if (status == TACIT_OK)
-        status = tacit_cost_plan(&shared->gradient, setup->privacy, shared->shape->segment[0].count,
-                                 "gradient", err);
     if (status != TACIT_OK || shared->full_confidence > 0)
         return status;
     return tacit_fail(err, TACIT_EINPUT,

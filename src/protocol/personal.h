@@ -37,6 +37,9 @@ typedef struct personal_agent {
 /* M: `full` if positive, otherwise the largest m_i, which only a simulator knows. */
 tacit_status personal_setup(personal_shared *shared, double mu, double full,
                             const tacit_setup *setup, tacit_error *err);
+/* The same for a protocol whose ticks release no gradient. */
+tacit_status personal_setup_silent(personal_shared *shared, double mu, double full,
+                                   const tacit_setup *setup, tacit_error *err);
 /* c_i = min(1, m_i / M) */
 double personal_confidence(const personal_shared *shared, size_t records);
 

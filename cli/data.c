@@ -137,6 +137,10 @@ static tacit_status look_at_files(cli_data_facts *facts, tacit_error *err)
         status = add_files(facts, "labels-path", o->labels_path, err);
     if (!status)
         status = add_files(facts, "agents-path", o->agents_path, err);
+    if (!status)
+        status = add_files(facts, "items", o->items, err);
+    if (!status)
+        status = add_files(facts, "users", o->users, err);
     bool public = o->standardise == TACIT_STANDARDISE_PUBLIC;
     return status || !public ? status : add_files(facts, "constants", o->constants, err);
 }

@@ -134,7 +134,17 @@ typedef struct tacit_data_options {
     int64_t factors; /* features of an item */
     double als_lambda;
     int64_t als_sweeps;
-    int profile; /* what a graph compares: 0 the ratings, 1 the ratings less the user's mean */
+    int profile;  /* what a graph compares: 0 the ratings, 1 the ratings less the user's mean,
+                   * 2 facts about users, 3 nothing */
+    int features; /* of items: 0 als, 1 facts from a file, 2 als of public users, 3 both */
+    int offset;   /* taken off ratings: 0 the user's mean, 1 that of all, 2 offset_value, 3 the
+                   * mean of public users' ratings, 4 that and public effects of items */
+    double offset_value;
+    double public_users;        /* share of users whose ratings are everybody's: no agents */
+    double shrinkage;           /* ratings that an item's public effect is shrunk by */
+    double facts_scale;         /* features from facts are multiplied by this */
+    char items[TACIT_TEXT_MAX]; /* file: facts about items */
+    char users[TACIT_TEXT_MAX]; /* file: facts about users */
     /* all */
     int bound;                    /* tacit_bound: divide rows by max(1, norm) */
     int storage;                  /* 0 memory, 1 a nameless file in `scratch` */

@@ -157,9 +157,18 @@ static const char *find_special(const tacit_csv_scan *scan)
     return at;
 }
 
+/* The same where quotes mean nothing and any byte may be the separator. */
+static const char *find_plain(const tacit_csv_scan *scan)
+{
+    const char *at = scan->at;
+    while (at < scan->end && *at != scan->separator && *at != '\0' && *at != '\n' && *at != '\r')
+        at++;
+    return at;
+}
+
 static tacit_status plain_field(tacit_csv_scan *scan, tacit_csv_field *field, tacit_error *err)
 {
-    const char *at = find_special(scan);
+    const char *at = scan->plain ? find_plain(scan) : find_special(scan);
     const char *from = scan->at, *to = at;
     if (to - from > TACIT_CSV_FIELD_MAX)
         return too_long(scan, field->line, err);
@@ -199,7 +208,7 @@ static tacit_status quoted_field(tacit_csv_scan *scan, tacit_csv_field *field, t
 tacit_status tacit_csv_next(tacit_csv_scan *scan, tacit_csv_field *field, tacit_error *err)
 {
     field->line = scan->line;
-    field->quoted = scan->at < scan->end && *scan->at == '"';
+    field->quoted = !scan->plain && scan->at < scan->end && *scan->at == '"';
     return field->quoted ? quoted_field(scan, field, err) : plain_field(scan, field, err);
 }
 

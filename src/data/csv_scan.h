@@ -24,6 +24,7 @@ typedef struct tacit_csv_scan {
     const char *at, *end;
     uint64_t line;
     char separator; /* ',' unless set otherwise after opening; ' ' for runs of blanks and tabs */
+    bool plain;     /* quotes are letters like others; for separators beside those above, too */
     char *unquoted; /* TACIT_CSV_FIELD_MAX bytes for fields with doubled quotes */
 } tacit_csv_scan;
 

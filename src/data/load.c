@@ -19,7 +19,9 @@ static const char *const missing_rules[] = {"refuse", "drop", "zero", "mean", NU
 static const char *const partitions[] = {"own",      "iid",     "dirichlet", "shards",
                                          "quantity", "classes", NULL};
 static const char *const standards[] = {"none", "agent", "public", "pooled", NULL};
-static const char *const profiles[] = {"ratings", "centred", NULL};
+static const char *const profiles[] = {"ratings", "centred", "users", "none", NULL};
+static const char *const features[] = {"als", "items", "als-public", "both", NULL};
+static const char *const offsets[] = {"user", "global", "constant", "public", "public-items", NULL};
 static const char *const storages[] = {"memory", "file", NULL};
 static const char *const bounds[] = {"none", "l2", "l1", NULL};
 
@@ -95,11 +97,27 @@ static const tacit_option options[] = {
            "constants, or by all records (which leaks)"),
     TEXT("constants", "", constants,
          "standardise public: a file with \"mean,deviation\" a feature"),
-    COUNT("factors", "20", 1, 1000, factors, "ratings: features of an item"),
-    REAL("als-lambda", "0.1", 1e-9, 1e9, als_lambda, "ratings: regulariser of the item features"),
+    CHOICE("features", "als", features, features,
+           "ratings: an item's features: factors of all training ratings (which leaks), facts "
+           "from \"items\", factors of public users' ratings, or both of these"),
+    TEXT("items", "", items, "ratings: a table of facts about items, an item a line, name first"),
+    TEXT("users", "", users, "ratings: a table of public facts about users, likewise"),
+    REAL("public-users", "0", 0, 1, public_users,
+         "ratings: share of users whose ratings are public; they are no agents"),
+    CHOICE("offset", "user", offsets, offset,
+           "ratings: what is subtracted: the user's own mean or that of all (both leak), "
+           "\"offset-value\", the mean of public users, or of public users by item"),
+    REAL("offset-value", "3", -1e9, 1e9, offset_value, "ratings: offset constant"),
+    REAL("shrinkage", "5", 0, 1e9, shrinkage,
+         "ratings: an item's public mean counts as if it had this many ratings more, all average"),
+    REAL("facts-scale", "1", 1e-6, 1e6, facts_scale,
+         "ratings: multiplies features from \"items\"; small ones are held back more by a ridge"),
+    COUNT("factors", "20", 1, 1000, factors, "ratings: factors of an item"),
+    REAL("als-lambda", "0.1", 1e-9, 1e9, als_lambda, "ratings: regulariser of the factors"),
     COUNT("als-sweeps", "20", 1, 10000, als_sweeps, "ratings: sweeps of alternating least squares"),
     CHOICE("profile", "ratings", profiles, profile,
-           "ratings: what a graph compares: the ratings, or the ratings less the user's mean"),
+           "ratings: what a graph compares: training ratings, those less the user's mean (both "
+           "leak), facts from \"users\", or nothing"),
     CHOICE("bound", "none", bounds, bound, "divide each record by max(1, its norm)"),
     CHOICE("storage", "memory", storages, storage,
            "keep records in memory, or in a nameless file for sets larger than memory"),

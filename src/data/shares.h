@@ -10,6 +10,7 @@ typedef enum tacit_deal_draw {
     TACIT_DRAW_ROWS,      /* the shuffle of records, 2^24 draws a stream */
     TACIT_DRAW_SHARDS,    /* the shuffle of shards, likewise */
     TACIT_DRAW_DIRICHLET, /* index = number << 12 | share / 2^20 */
+    TACIT_DRAW_PUBLIC,    /* ratings: the shuffle whose first users are public */
 } tacit_deal_draw;
 void tacit_deal_stream(tacit_stream *s, const tacit_random *random, tacit_deal_draw kind,
                        uint32_t index);

@@ -137,7 +137,8 @@ static tacit_status descend(tacit_env *env, const admm_shared *s, admm_agent *se
     for (int64_t k = 0; k < s->options.steps; k++) {
         tacit_public *gradient = NULL;
         if (facts->records > 0) {
-            tacit_status status = personal_gradient(env, &s->common, self->theta, &gradient);
+            tacit_status status =
+                personal_gradient(env, &s->common, &s->common.gradient, self->theta, &gradient);
             if (status != TACIT_OK)
                 return status;
         }

@@ -17,6 +17,16 @@
  * vector a tick, the mean gradient of the loss; the regulariser 2 lambda_i theta_i is added
  * after it and touches no data. L_i^loc is a release of its own, or a public bound.
  *
+ * With noise, what the k-th release of an agent costs is planned for its budget and the run's
+ * policy (spending.h, docs/budgets.md). When its schedule is used up or its ledger refuses, it
+ * computes no gradients any more and either rests, or relays: it goes on averaging, anchored on
+ * the model it was left with, by the step of model-propagation,
+ *
+ *     theta_i <- (sum_j W_ij/D_i theta_j + mu c_i anchor_i) / (1 + mu c_i),             (16)
+ *
+ * which costs nothing, being arithmetic on public values. (Without an anchor all would end in
+ * consensus.)
+ *
  * Invariants:
  *  1. theta_i is a function of released and received values: it is public (personal.h).
  *  2. An agent without records never asks for a permit: it only averages.
@@ -25,8 +35,10 @@
 #include <stddef.h>
 
 #include "protocol/personal.h"
+#include "protocol/spending.h"
 
 enum { START_ZERO, START_LOCAL };
+enum { AFTER_RELAY, AFTER_REST };
 
 typedef struct cd_options {
     double mu;
@@ -34,12 +46,14 @@ typedef struct cd_options {
     int smoothness;
     double radius;
     double full_confidence;
+    int after;
     finish_options finish;
 } cd_options;
 
 typedef struct cd_shared {
     personal_shared common; /* must be first */
     cd_options options;
+    spending gradients;
 } cd_shared;
 
 static tacit_status setup(void *shared, const void *options, const tacit_setup *setup,
@@ -50,7 +64,17 @@ static tacit_status setup(void *shared, const void *options, const tacit_setup *
     tacit_status status = finish_prepare(&s->common.finish, &s->options.finish, err);
     if (status != TACIT_OK)
         return status;
-    return personal_setup(&s->common, s->options.mu, s->options.full_confidence, setup, err);
+    status =
+        personal_setup_silent(&s->common, s->options.mu, s->options.full_confidence, setup, err);
+    if (status != TACIT_OK)
+        return status;
+    return spending_plan(&s->gradients, setup, setup->privacy, s->common.shape->segment[0].count,
+                         "gradient", NULL, 0, err);
+}
+
+static void teardown(void *shared)
+{
+    spending_end(&((cd_shared *)shared)->gradients);
 }
 
 /* alpha of (4). Without records L_i is zero, and so is c_i. */
@@ -82,6 +106,44 @@ static tacit_status start(tacit_env *env, const void *shared, personal_agent *se
     return status == TACIT_OK ? tacit_broadcast(env, PERSONAL_MODEL, local) : status;
 }
 
+/* Equation (16): on with what others say, near the model that was left. */
+static tacit_status relay(tacit_env *env, const cd_shared *s, personal_agent *self)
+{
+    const tacit_facts *facts = tacit_facts_of(env);
+    uint32_t n = facts->neighbours;
+    double *coef = tacit_temporary(env, (n + 1) * sizeof *coef);
+    const tacit_public **term = tacit_temporary(env, (n + 1) * sizeof *term);
+    if (!coef || !term)
+        return tacit_out_of_memory(tacit_own_error(env));
+    const double weight = s->common.mu * personal_confidence(&s->common, facts->records);
+    for (uint32_t j = 0; j < n; j++) {
+        coef[j] = facts->weight[j] / facts->degree / (1 + weight);
+        term[j] = self->view[j];
+    }
+    coef[n] = weight / (1 + weight);
+    term[n] = self->anchor;
+    return personal_say(env, s, self, n + 1, coef, term);
+}
+
+/* The gradient at theta_i, released; `spent` when nothing is left for it. */
+static tacit_status ask_records(tacit_env *env, const cd_shared *s, personal_agent *self,
+                                tacit_public **gradient)
+{
+    const double epsilon = tacit_facts_of(env)->epsilon;
+    const tacit_cost *cost = spending_next(&s->gradients, epsilon, self->spoken);
+    tacit_status status =
+        cost ? personal_gradient(env, &s->common, cost, self->theta, gradient) : TACIT_EBUDGET;
+    /* One that could never speak is a mistake to be told. */
+    if (status == TACIT_EBUDGET && self->spoken > 0) {
+        self->spent = true;
+        tacit_drop(env, self->anchor);
+        self->anchor = tacit_keep(self->theta);
+        return TACIT_OK;
+    }
+    self->spoken += status == TACIT_OK;
+    return status;
+}
+
 /* Equation (4) as one linear combination. */
 static tacit_status tick(tacit_env *env, const void *shared, personal_agent *self)
 {
@@ -89,16 +151,13 @@ static tacit_status tick(tacit_env *env, const void *shared, personal_agent *sel
     const tacit_facts *facts = tacit_facts_of(env);
     uint32_t n = facts->neighbours;
     tacit_public *gradient = NULL;
-    if (facts->records > 0) {
-        tacit_status status = personal_gradient(env, &s->common, self->theta, &gradient);
-        /* A spent budget ends an agent's own learning: its last words stand. One that could
-         * never speak is a mistake to be told. */
-        if (status == TACIT_EBUDGET && self->spoken > 0)
-            return TACIT_OK;
+    if (facts->records > 0 && !self->spent) {
+        tacit_status status = ask_records(env, s, self, &gradient);
         if (status != TACIT_OK)
             return status;
-        self->spoken++;
     }
+    if (self->spent)
+        return s->options.after == AFTER_RELAY ? relay(env, s, self) : TACIT_OK;
     double *coef = tacit_temporary(env, (n + 2) * sizeof *coef);
     const tacit_public **term = tacit_temporary(env, (n + 2) * sizeof *term);
     if (!coef || !term)
@@ -132,6 +191,7 @@ static bool coupling(const void *shared, size_t records, double *mu, double *con
 }
 
 static const char *const starts[] = {"zero", "local", NULL};
+static const char *const afters[] = {"relay", "rest", NULL};
 #define FIELD(name) offsetof(cd_options, name)
 
 static const tacit_option options[] = {
@@ -169,6 +229,13 @@ static const tacit_option options[] = {
      .max = 1e15,
      .offset = FIELD(full_confidence),
      .help = "records from which on an agent trusts its data fully; 0: the largest agent's"},
+    {.key = "after",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "relay",
+     .choices = afters,
+     .offset = FIELD(after),
+     .help = "once the budget is spent: go on averaging near the model that was left, which costs "
+             "nothing, or rest"},
     FINISH_OPTIONS(cd_options, finish, "none"),
 };
 
@@ -181,6 +248,7 @@ const tacit_protocol tacit_protocol_cd = {
     .options = {"protocol", options, sizeof options / sizeof *options, sizeof(cd_options)},
     .shared_size = sizeof(cd_shared),
     .setup = setup,
+    .teardown = teardown,
     .payload = personal_payload,
     .agent_size = personal_agent_size,
     .on = on,

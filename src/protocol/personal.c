@@ -16,6 +16,13 @@ static tacit_status check_privacy(const tacit_privacy_options *privacy, tacit_er
 tacit_status personal_setup(personal_shared *shared, double mu, double full,
                             const tacit_setup *setup, tacit_error *err)
 {
+    const tacit_privacy_options *o = setup->privacy;
+    if (o->mechanism != TACIT_MECHANISM_NONE &&
+        (o->policy != TACIT_POLICY_UNIFORM || (setup->epsilon && o->noise == 0)))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "this protocol plans one noise for all releases of all agents: it takes "
+                          "\"privacy.policy: uniform\", and with \"privacy.budgets\" also a "
+                          "\"privacy.noise\"");
     tacit_status status = personal_setup_silent(shared, mu, full, setup, err);
     if (status == TACIT_OK)
         status = tacit_cost_plan(&shared->gradient, setup->privacy, shared->shape->segment[0].count,
@@ -64,6 +71,7 @@ void personal_save(const void *shared, const void *state, uint32_t neighbours, t
     const personal_agent *self = state;
     tacit_save_f64(saver, self->alpha);
     tacit_save_u64(saver, self->spoken);
+    tacit_save_u64(saver, self->spent);
     tacit_save_public(saver, self->anchor);
     tacit_save_public(saver, self->theta);
     tacit_save_secret(saver, self->kept);
@@ -76,6 +84,7 @@ void personal_load(const void *shared, void *state, uint32_t neighbours, tacit_l
     personal_agent *self = state;
     self->alpha = tacit_load_f64(loader);
     self->spoken = tacit_load_u64(loader);
+    self->spent = tacit_load_u64(loader) != 0;
     self->anchor = tacit_load_public(loader, shape);
     self->theta = tacit_load_public(loader, shape);
     self->kept = tacit_load_secret(loader, shape);
@@ -201,15 +210,15 @@ tacit_status personal_release(tacit_env *env, const personal_shared *shared, con
 }
 
 tacit_status personal_gradient(tacit_env *env, const personal_shared *shared,
-                               const tacit_public *theta, tacit_public **out)
+                               const tacit_cost *cost, const tacit_public *theta,
+                               tacit_public **out)
 {
-    const bool noisy = shared->gradient.mechanism != TACIT_MECHANISM_NONE;
+    const bool noisy = cost->mechanism != TACIT_MECHANISM_NONE;
     const double radius = shared->privacy.clip > 0 ? shared->privacy.clip : INFINITY;
-    const tacit_clip clip =
-        noisy ? tacit_cost_clip(&shared->gradient) : (tacit_clip){TACIT_L2, radius};
+    const tacit_clip clip = noisy ? tacit_cost_clip(cost) : (tacit_clip){TACIT_L2, radius};
     tacit_permit *permit;
     tacit_bounded *bounded;
-    tacit_status status = tacit_reserve(env, &shared->gradient, &permit);
+    tacit_status status = tacit_reserve(env, cost, &permit);
     if (status == TACIT_OK)
         status = tacit_model_gradient(tacit_own_model(env), permit,
                                       tacit_own_data(env, TACIT_TRAIN), theta, clip,

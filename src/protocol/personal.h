@@ -28,7 +28,9 @@ typedef struct personal_shared {
 typedef struct personal_agent {
     double alpha;               /* cd: step of equation (4) */
     uint64_t spoken;            /* gradients released so far */
-    const tacit_public *anchor; /* model-propagation: the local model as published */
+    bool spent;                 /* cd: nothing is left to release a gradient with */
+    const tacit_public *anchor; /* model-propagation: the local model as published; cd, once
+                                   spent: the model it was left with */
     const tacit_public *theta;  /* NULL without neighbours */
     const tacit_secret *kept;   /* a model for nobody else: learned alone, or finished privately */
     const tacit_public *view[]; /* theta_j as last heard; nothing heard means zero */
@@ -60,9 +62,11 @@ tacit_status personal_on(tacit_env *env, const void *shared, void *self, const t
 tacit_status personal_say(tacit_env *env, const void *shared, personal_agent *self, size_t terms,
                           const double *coef, const tacit_public *const *term);
 
-/* grad of the mean loss at `theta`, released: the one place where a tick touches records. */
+/* grad of the mean loss at `theta`, released at `cost`: the one place where a tick touches
+ * records. */
 tacit_status personal_gradient(tacit_env *env, const personal_shared *shared,
-                               const tacit_public *theta, tacit_public **out);
+                               const tacit_cost *cost, const tacit_public *theta,
+                               tacit_public **out);
 /* Smoothness of the unregularised loss: measured and released (`auto`: when nothing is noisy), or
  * the public bound for rows of norm at most `radius`. The options of both ways are named alike in
  * every protocol. */

@@ -208,7 +208,10 @@ static void test_agents_stop_where_their_budget_ends(void **state)
         assert_int_equal(ledger->count, 1); /* the step size came from a public bound */
         assert_true(tacit_ledger_epsilon(ledger, &budget) <= 3);
     }
-    assert_true(rt->ops->traffic(rt).refused > 100); /* they went on ticking */
+    const tacit_traffic traffic = rt->ops->traffic(rt);
+    assert_int_equal(traffic.refused, q.n); /* asked once in vain ... */
+    assert_true(traffic.releases == 10 * q.n && traffic.ticks > 15 * q.n);
+    assert_int_equal(traffic.broadcasts, traffic.ticks); /* ... and went on, relaying */
     rt->ops->destroy(rt);
     problem_clear(&q);
 }

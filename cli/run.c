@@ -92,6 +92,21 @@ static void say_privacy(const tacit_experiment *x, const cli_outcome *outcome)
     cli_wrap(text, 24, 24);
 }
 
+static void say_budgets(const tacit_session *session)
+{
+    double least, most;
+    char text[200], low[40], high[40];
+    if (!tacit_session_budgets(session, &least, &most))
+        return;
+    cli_epsilon(least, low, sizeof low);
+    cli_epsilon(most, high, sizeof high);
+    snprintf(text, sizeof text,
+             "from epsilon %s to %s, by agent; the epsilon above is of the agent that spent most",
+             low, high);
+    printf("  %-22s", "budgets");
+    cli_wrap(text, 24, 24);
+}
+
 /* What the epsilon above does not cover. */
 static void say_leaks(const tacit_session *session)
 {
@@ -126,6 +141,7 @@ static tacit_status say_words(tacit_session *session, const tacit_experiment *x,
         printf("  %-22s%.10g\n", "objective", outcome.end.objective);
     printf("  %-22s%s (%s)\n", "messages", messages, bytes);
     say_privacy(x, &outcome);
+    say_budgets(session);
     say_leaks(session);
     return TACIT_OK;
 }

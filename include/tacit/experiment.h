@@ -66,6 +66,8 @@ tacit_runtime *tacit_session_runtime(tacit_session *session);
 /* The epsilon of the agent that spent most so far. Infinity when anything came out bare, which
  * the model of an oracle does although no agent released it. */
 double tacit_session_epsilon(const tacit_session *session);
+/* The least and the largest budget of an agent; whether they differ. */
+bool tacit_session_budgets(const tacit_session *session, double *least, double *most);
 
 /* What of the session's world was made from training records and charged to nobody, in words;
  * returns how many. An epsilon says nothing about those. */

@@ -220,11 +220,11 @@ static void take_cost(members *m, tacit_ledger_lines *out, tacit_ledger_line *li
 static void check_known(members *m, bool sealed)
 {
     static const char *const known[] = {
-        "agent",      "agents",      "name",     "what",  "mechanism",    "adversary",
-        "unit",       "adjacency",   "norm",     "grid",  "sensitivity",  "noise",
-        "sampling",   "coordinates", "releases", "first", "last",         "epsilon",
-        "categories", "unbounded",   "release",  "entry", "epsilon_each", "bytes",
-        "forfeited",  "claimed"};
+        "agent",      "agents",      "name",          "what",  "mechanism",    "adversary",
+        "unit",       "adjacency",   "norm",          "grid",  "sensitivity",  "noise",
+        "sampling",   "coordinates", "releases",      "first", "last",         "epsilon",
+        "categories", "unbounded",   "release",       "entry", "epsilon_each", "bytes",
+        "forfeited",  "claimed",     "epsilon_budget"};
     const tacit_json_value *v = tacit_json_first(m->tree, &m->tree->values[0]);
     for (; v; v = tacit_json_next(m->tree, v)) {
         bool found = sealed && strcmp(v->key, "mac") == 0;

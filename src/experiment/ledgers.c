@@ -48,7 +48,10 @@ static tacit_status write_header(book *b, tacit_error *err)
     tacit_json_text(&json, "unit", tacit_unit_name((tacit_unit)x->privacy.unit));
     tacit_json_text(&json, "adjacency",
                     tacit_adjacency_name((tacit_adjacency)x->privacy.adjacency));
+    double least, most;
     tacit_json_real(&json, "epsilon_budget", b->budget.epsilon);
+    if (tacit_session_budgets(b->session, &least, &most)) /* then each line says its agent's */
+        tacit_json_real(&json, "epsilon_budget_least", least);
     tacit_json_real(&json, "delta", b->budget.delta);
     tacit_json_text(&json, "accountant", tacit_accountant_names[b->budget.accountant]);
     tacit_json_text(&json, "seal", "run");
@@ -91,6 +94,8 @@ static tacit_status write_entry(book *b, uint32_t agent, const tacit_ledger_entr
     tacit_json_count(&json, "agent", agent);
     tacit_json_text(&json, "name", tacit_dataset_name(b->session->source.data, agent, number));
     tacit_lines_cost(&json, kind->cost, b->budget.trust);
+    if (b->session->epsilon)
+        tacit_json_real(&json, "epsilon_budget", b->session->epsilon[agent]);
     write_times(b, &json, kind, e->releases, e->first, e->last);
     return end_line(b, &json, err);
 }

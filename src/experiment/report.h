@@ -65,6 +65,7 @@ typedef struct tacit_report_run {
     char score[40]; /* "accuracy" */
     bool complete, unbounded;
     double time, test, deviation, objective, optimum, epsilon, delta;
+    double least_budget, most_budget; /* NAN unless agents have different ones */
     uint64_t agents, records, features, messages, bytes, edges, components, lost, refused;
     const char *adversary, *sees, *unit, *adjacency, *mechanism;
     const tacit_json_value *leaks; /* an array, or NULL */

@@ -126,6 +126,8 @@ static void take_privacy(tacit_report_run *run, const tacit_json_value *top)
     run->epsilon = tacit_json_to_real(tacit_json_member(t, p, "epsilon"), NAN);
     run->unbounded = tacit_json_to_bool(tacit_json_member(t, p, "unbounded"), false);
     run->delta = tacit_json_to_real(tacit_json_member(t, p, "delta"), NAN);
+    run->least_budget = tacit_json_to_real(tacit_json_member(t, p, "epsilon_budget_least"), NAN);
+    run->most_budget = tacit_json_to_real(tacit_json_member(t, p, "epsilon_budget_most"), NAN);
     run->refused = tacit_json_to_count(tacit_json_member(t, p, "refused"), 0);
     run->leaks = tacit_json_member(t, p, "leaks");
     if (!run->leaks)

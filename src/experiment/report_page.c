@@ -159,6 +159,16 @@ static void one_run(tacit_writer *out, const tacit_report_run *run)
     epsilon_words(run, cell, sizeof cell);
     guarantee_words(run, more, sizeof more);
     tacit_page_figure(out, "epsilon", "%s %s", cell, more);
+    if (!isnan(run->least_budget)) {
+        real_words(run->least_budget, cell, sizeof cell);
+        if (isnan(run->most_budget))
+            tacit_page_figure(out, "budgets", "from epsilon %s, some without limit", cell);
+        else
+            tacit_page_figure(out, "budgets",
+                              "epsilon from %s to %.8g, by agent; the epsilon above "
+                              "is of the agent that spent most",
+                              cell, run->most_budget);
+    }
     tacit_page_table_end(out);
 }
 

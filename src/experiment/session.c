@@ -69,6 +69,10 @@ tacit_status tacit_session_create(tacit_session **out, const tacit_experiment *e
         (status = tacit_model_check(s->model, s->source.data, err)) ||
         (status = make_graph(s, err)) || (status = make_zero(s, err)))
         goto out;
+    if (experiment->privacy.budgets[0] &&
+        (status = tacit_budgets_load(&s->epsilon, experiment->privacy.budgets, s->source.data,
+                                     experiment->privacy.epsilon, err)))
+        goto out;
     s->world = (tacit_world){.graph = &s->graph,
                              .data = s->source.data,
                              .model = s->model,
@@ -77,7 +81,8 @@ tacit_status tacit_session_create(tacit_session **out, const tacit_experiment *e
                              .network = experiment->network,
                              .privacy = experiment->privacy,
                              .seed = seed,
-                             .threads = threads ? threads : 1};
+                             .threads = threads ? threads : 1,
+                             .epsilon = s->epsilon};
     status = tacit_simulator.create(&s->runtime, &s->world, err);
 out:
     if (status)
@@ -96,6 +101,7 @@ void tacit_session_free(tacit_session *s)
     if (s->threads)
         tacit_threads_free(s->threads);
     free(s->zero);
+    free(s->epsilon);
     if (s->model)
         tacit_model_free(s->model);
     tacit_graph_clear(&s->graph);
@@ -142,9 +148,22 @@ size_t tacit_session_leaks(const tacit_session *session, const char *words[TACIT
     return count;
 }
 
+bool tacit_session_budgets(const tacit_session *session, double *least, double *most)
+{
+    const uint32_t agents = session->epsilon ? session->graph.agents : 0;
+    *least = *most = agents ? session->epsilon[0] : session->experiment->privacy.epsilon;
+    for (uint32_t k = 1; k < agents; k++) {
+        *least = fmin(*least, session->epsilon[k]);
+        *most = fmax(*most, session->epsilon[k]);
+    }
+    return *least < *most;
+}
+
 tacit_budget tacit_session_budget(const tacit_session *session)
 {
-    return (tacit_budget){.epsilon = session->experiment->privacy.epsilon,
+    double least, most;
+    tacit_session_budgets(session, &least, &most);
+    return (tacit_budget){.epsilon = most,
                           .delta = session->experiment->privacy.delta,
                           .trust = session->experiment->protocol->trust,
                           .accountant = (tacit_accountant)session->experiment->privacy.accountant};

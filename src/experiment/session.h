@@ -16,6 +16,7 @@ struct tacit_session {
     tacit_threads *threads; /* NULL: one */
     tacit_vector *zero;     /* the model of an agent that has none yet */
     unsigned leaks;         /* TACIT_LEAK_ bits */
+    double *epsilon;        /* budget of each agent; NULL: privacy.epsilon for all */
     bool ran;
 };
 
@@ -40,8 +41,14 @@ static inline uint32_t tacit_sampled(uint32_t agents, uint32_t count, uint32_t k
 tacit_status tacit_compare_agents(tacit_targets *out, const tacit_session *session,
                                   tacit_compare by, tacit_error *err);
 
-/* What every agent may spend, and against whom. */
+/* What every agent may spend, and against whom; where budgets differ, the largest. */
 tacit_budget tacit_session_budget(const tacit_session *session);
+/* budgets.c: the budget of each agent from privacy.budgets; `others` for who is not listed. */
+tacit_status tacit_budgets_load(double **out, const char *path, const tacit_dataset *data,
+                                double others, tacit_error *err);
+/* The same from text; `epsilon` has room for all agents. */
+tacit_status tacit_budgets_parse(double *epsilon, const tacit_dataset *data, double others,
+                                 const char *path, const char *text, size_t len, tacit_error *err);
 char *tacit_summary_text(tacit_session *session, const tacit_snapshot *now, bool complete);
 
 #endif

@@ -10,10 +10,10 @@
 #include "base/array.h"
 #include "experiment/session.h"
 
-/* Every release of `a` is one of `b` too. */
+/* Every release of `a` is one of `b` too; `b` may have gone further. */
 static bool covered(const tacit_ledger *a, const tacit_ledger *b)
 {
-    if (a->count != b->count)
+    if (a->count > b->count)
         return false;
     for (uint32_t k = 0; k < a->count; k++)
         if (a->entries[k].cost != b->entries[k].cost ||

@@ -45,6 +45,11 @@ static void privacy(tacit_json *json, const tacit_session *s, const tacit_traffi
     tacit_json_real(json, "epsilon", epsilon);
     tacit_json_bool(json, "unbounded", isinf(epsilon));
     tacit_json_real(json, "delta", options->delta);
+    double least, most;
+    if (tacit_session_budgets(s, &least, &most)) {
+        tacit_json_real(json, "epsilon_budget_least", least);
+        tacit_json_real(json, "epsilon_budget_most", most);
+    }
     tacit_json_count(json, "releases", releases);
     tacit_json_count(json, "refused", traffic->refused);
     const char *leak[TACIT_LEAKS];

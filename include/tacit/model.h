@@ -72,6 +72,26 @@ tacit_status tacit_model_local_noisy(const tacit_model *model, tacit_permit *per
                                      const tacit_shard *shard, const tacit_local *how,
                                      tacit_scratch *scratch, tacit_bounded **out, tacit_error *err);
 
+/* The records themselves, for the logistic loss: -y x of each, cut to |x|_2 <= radius, one after the
+ * other in a vector of `shape`: one segment with room for as many as the cost was planned for
+ * (`most`); what is left over is noise. */
+tacit_status tacit_model_records_cost(const tacit_model *model, tacit_cost *cost,
+                                      const tacit_privacy_options *options, double epsilon,
+                                      double radius, size_t most, tacit_error *err);
+tacit_status tacit_model_records(const tacit_model *model, tacit_permit *permit,
+                                 const tacit_shard *shard, double radius, const tacit_shape *shape,
+                                 tacit_scratch *scratch, tacit_bounded **out, tacit_error *err);
+/* From the first `count` of such records, once released: the minimiser of L_i; the gradient of its
+ * loss part at `at` (NULL: zero) and that part's smoothness. */
+tacit_status tacit_model_of_records(const tacit_model *model, const tacit_public *records,
+                                    size_t count, tacit_public *out, tacit_error *err);
+tacit_status tacit_model_gradient_of_records(const tacit_model *model, const tacit_public *records,
+                                             size_t count, const tacit_public *at,
+                                             tacit_public *out, tacit_error *err);
+tacit_status tacit_model_smoothness_of_records(const tacit_model *model,
+                                               const tacit_public *records, size_t count,
+                                               double *out, tacit_error *err);
+
 /* One vector that says much about all records, published once: for the squared loss the sums of
  * y x and of x x^T (upper triangle, row by row: p + p (p+1)/2 numbers), records cut to |x|_2 <=
  * radius and |y| <= most; for the logistic loss the sum of y x (p numbers). The cost is planned by

@@ -33,7 +33,6 @@
 #define MOST_WORK 1e14    /* multiplications of the slow way, in the worst case */
 #define MOST_STEPS 0x1p50 /* a coordinate, so that doubles hold its steps to a quarter */
 #define ROUNDED 2.0       /* steps that rounding moves a coordinate's difference by, at most */
-#define ROWS_SAFE (1 + 0x1p-30) /* a row that was cut in doubles is no longer than R times this */
 /* Objective perturbation. */
 #define W_STEPS 29.0  /* a coordinate of b from the continuous one: exp(-28^2/8), and rounding */
 #define B_SIGMAS 15.0 /* a coordinate of b, beyond which it is cut: 2 exp(-112) */
@@ -41,21 +40,6 @@
 #define BUDGET_LEFT (1 - 1. / 1024)
 
 /* ---- records as vectors ---- */
-
-/* u = -y x, |x| cut to `radius`; NaN and infinities become zeros. */
-static void take_row(size_t p, double radius, double y, double *row)
-{
-    double sum = 0, most = 0;
-    for (size_t k = 0; k < p; k++)
-        most = fmax(most, fabs(row[k]));
-    const double unit = most > 0 ? most : 1; /* squares neither overflow nor vanish */
-    for (size_t k = 0; k < p; k++)
-        sum += row[k] / unit * (row[k] / unit);
-    const double size = sqrt(sum);
-    const double a = (y > 0 ? -1 : 1) * fmin(unit, radius / size);
-    for (size_t k = 0; k < p; k++)
-        row[k] = isfinite(sum) && sum > 0 ? a * (row[k] / unit) : 0;
-}
 
 static tacit_status take_records(const tacit_model *model, const tacit_shard *shard, double radius,
                                  double **out, size_t *bytes, tacit_error *err)
@@ -72,21 +56,9 @@ static tacit_status take_records(const tacit_model *model, const tacit_shard *sh
         for (size_t r = 0; r < batch.rows; r++, row += p) {
             double y;
             tacit_row_doubles(&batch, tacit_shard_scalar(shard), p, r, row, &y);
-            take_row(p, radius, y, row);
+            tacit_logit_take(p, radius, y, row);
         }
     return TACIT_OK;
-}
-
-static double longest(const tacit_logit *f)
-{
-    double most = 1e-9;
-    for (size_t r = 0; r < f->rows; r++) {
-        double sum = 0;
-        for (size_t k = 0; k < f->p; k++)
-            sum += f->u[r * f->p + k] * f->u[r * f->p + k];
-        most = fmax(most, sqrt(sum) * ROWS_SAFE);
-    }
-    return most;
 }
 
 /* ---- what may be asked for ---- */
@@ -292,7 +264,7 @@ tacit_status tacit_model_local_noisy(const tacit_model *model, tacit_permit *per
 {
     const size_t records = tacit_shard_rows(shard), p = model->features;
     const double lambda = how->lambda > 0 ? how->lambda : tacit_model_lambda(model, records);
-    const double safe = how->radius * ROWS_SAFE;
+    const double safe = how->radius * TACIT_LOGIT_CUT;
     tacit_status status = check_local(model, how, err);
     if (status == TACIT_OK)
         status = check_cost(&permit->cost, how, err);
@@ -313,7 +285,7 @@ tacit_status tacit_model_local_noisy(const tacit_model *model, tacit_permit *per
                               &bytes, err);
     f.u = u;
     if (status == TACIT_OK && permit->cost.claimed) /* as printed: nothing is cut */
-        f.radius = longest(&f);
+        f.radius = tacit_logit_longest(&f);
     if (status == TACIT_OK)
         status = how->perturbation == TACIT_PERTURB_OUTPUT
                      ? release_output(&f, &permit->cost, safe, theta, *out, err)

@@ -32,6 +32,32 @@
 #define NEWTON_STEPS 60
 #define SAFE (1 + 0x1p-20) /* norms of up to 2^30 numbers are this precise */
 
+void tacit_logit_take(size_t p, double radius, double y, double *row)
+{
+    double sum = 0, most = 0;
+    for (size_t k = 0; k < p; k++)
+        most = fmax(most, fabs(row[k]));
+    const double unit = most > 0 ? most : 1; /* squares neither overflow nor vanish */
+    for (size_t k = 0; k < p; k++)
+        sum += row[k] / unit * (row[k] / unit);
+    const double size = sqrt(sum);
+    const double a = (y > 0 ? -1 : 1) * fmin(unit, radius / size);
+    for (size_t k = 0; k < p; k++)
+        row[k] = isfinite(sum) && sum > 0 ? a * (row[k] / unit) : 0;
+}
+
+double tacit_logit_longest(const tacit_logit *f)
+{
+    double most = 1e-9;
+    for (size_t r = 0; r < f->rows; r++) {
+        double sum = 0;
+        for (size_t k = 0; k < f->p; k++)
+            sum += f->u[r * f->p + k] * f->u[r * f->p + k];
+        most = fmax(most, sqrt(sum) * TACIT_LOGIT_CUT);
+    }
+    return most;
+}
+
 double tacit_logit_span(const tacit_logit *f)
 {
     return 2 * ((double)f->rows * f->radius + f->tilt_most) / f->ridge;

@@ -21,6 +21,13 @@ typedef struct tacit_logit {
     double tilt_most;   /* |b| is at most this */
 } tacit_logit;
 
+/* A row x becomes u = -y x with |x|_2 cut to `radius`, up to a factor TACIT_LOGIT_CUT; rows with
+ * NaN or infinities become zeros, labels count as signs. */
+#define TACIT_LOGIT_CUT (1 + 0x1p-30)
+void tacit_logit_take(size_t p, double radius, double y, double *row);
+/* No less than the longest row. */
+double tacit_logit_longest(const tacit_logit *f);
+
 /* Twice the size the minimiser can have. */
 double tacit_logit_span(const tacit_logit *f);
 /* The least distance, `want` or more, that doubles can promise. */

@@ -27,6 +27,9 @@
  * which costs nothing, being arithmetic on public values. (Without an anchor all would end in
  * consensus.)
  *
+ * `start: propagated` (remark 3, appendix C): each agent first publishes a local model with noise
+ * (warm.h), which is the first of what it may spend, and its first ticks propagate these by (16).
+ *
  * Invariants:
  *  1. theta_i is a function of released and received values: it is public (personal.h).
  *  2. An agent without records never asks for a permit: it only averages.
@@ -36,8 +39,9 @@
 
 #include "protocol/personal.h"
 #include "protocol/spending.h"
+#include "protocol/warm.h"
 
-enum { START_ZERO, START_LOCAL };
+enum { START_ZERO, START_LOCAL, START_PROPAGATED };
 enum { AFTER_RELAY, AFTER_REST };
 
 typedef struct cd_options {
@@ -47,6 +51,9 @@ typedef struct cd_options {
     double radius;
     double full_confidence;
     int after;
+    double warm_epsilon, warm_mu;
+    int64_t warm_ticks;
+    warm_options warm;
     finish_options finish;
 } cd_options;
 
@@ -54,7 +61,21 @@ typedef struct cd_shared {
     personal_shared common; /* must be first */
     cd_options options;
     spending gradients;
+    warm_plan warm; /* start: propagated */
 } cd_shared;
+
+/* What the warm start costs is the first of what an agent may spend. */
+static tacit_status plan_costs(cd_shared *s, const tacit_setup *setup, tacit_error *err)
+{
+    const cd_options *o = &s->options;
+    const bool warm = o->start == START_PROPAGATED;
+    tacit_status status =
+        warm ? warm_prepare(&s->warm, &o->warm, o->radius, o->warm_epsilon, setup, err) : TACIT_OK;
+    if (status != TACIT_OK)
+        return status;
+    return spending_plan(&s->gradients, setup, setup->privacy, s->common.shape->segment[0].count,
+                         "gradient", s->warm.costs.cost, s->warm.costs.groups, err);
+}
 
 static tacit_status setup(void *shared, const void *options, const tacit_setup *setup,
                           tacit_error *err)
@@ -68,12 +89,12 @@ static tacit_status setup(void *shared, const void *options, const tacit_setup *
         personal_setup_silent(&s->common, s->options.mu, s->options.full_confidence, setup, err);
     if (status != TACIT_OK)
         return status;
-    return spending_plan(&s->gradients, setup, setup->privacy, s->common.shape->segment[0].count,
-                         "gradient", NULL, 0, err);
+    return plan_costs(s, setup, err);
 }
 
 static void teardown(void *shared)
 {
+    warm_end(&((cd_shared *)shared)->warm);
     spending_end(&((cd_shared *)shared)->gradients);
 }
 
@@ -101,13 +122,17 @@ static tacit_status start(tacit_env *env, const void *shared, personal_agent *se
         return self->theta ? TACIT_OK : tacit_out_of_memory(tacit_own_error(env));
     }
     tacit_public *local = NULL;
-    status = personal_publish_local(env, &s->common, &local);
+    const bool warm = s->options.start == START_PROPAGATED;
+    status = warm ? warm_publish(env, &s->common, &s->warm, &local)
+                  : personal_publish_local(env, &s->common, &local);
     self->theta = local;
+    if (warm && status == TACIT_OK)
+        self->anchor = tacit_keep(local);
     return status == TACIT_OK ? tacit_broadcast(env, PERSONAL_MODEL, local) : status;
 }
 
-/* Equation (16): on with what others say, near the model that was left. */
-static tacit_status relay(tacit_env *env, const cd_shared *s, personal_agent *self)
+/* Equation (16): on with what others say, near the model published first, or the one left. */
+static tacit_status relay(tacit_env *env, const cd_shared *s, double mu, personal_agent *self)
 {
     const tacit_facts *facts = tacit_facts_of(env);
     uint32_t n = facts->neighbours;
@@ -115,7 +140,7 @@ static tacit_status relay(tacit_env *env, const cd_shared *s, personal_agent *se
     const tacit_public **term = tacit_temporary(env, (n + 1) * sizeof *term);
     if (!coef || !term)
         return tacit_out_of_memory(tacit_own_error(env));
-    const double weight = s->common.mu * personal_confidence(&s->common, facts->records);
+    const double weight = mu * personal_confidence(&s->common, facts->records);
     for (uint32_t j = 0; j < n; j++) {
         coef[j] = facts->weight[j] / facts->degree / (1 + weight);
         term[j] = self->view[j];
@@ -151,13 +176,17 @@ static tacit_status tick(tacit_env *env, const void *shared, personal_agent *sel
     const tacit_facts *facts = tacit_facts_of(env);
     uint32_t n = facts->neighbours;
     tacit_public *gradient = NULL;
+    if (s->options.start == START_PROPAGATED && self->warmed < (uint64_t)s->options.warm_ticks) {
+        self->warmed++;
+        return relay(env, s, s->options.warm_mu, self);
+    }
     if (facts->records > 0 && !self->spent) {
         tacit_status status = ask_records(env, s, self, &gradient);
         if (status != TACIT_OK)
             return status;
     }
     if (self->spent)
-        return s->options.after == AFTER_RELAY ? relay(env, s, self) : TACIT_OK;
+        return s->options.after == AFTER_RELAY ? relay(env, s, s->common.mu, self) : TACIT_OK;
     double *coef = tacit_temporary(env, (n + 2) * sizeof *coef);
     const tacit_public **term = tacit_temporary(env, (n + 2) * sizeof *term);
     if (!coef || !term)
@@ -190,7 +219,7 @@ static bool coupling(const void *shared, size_t records, double *mu, double *con
     return true;
 }
 
-static const char *const starts[] = {"zero", "local", NULL};
+static const char *const starts[] = {"zero", "local", "propagated", NULL};
 static const char *const afters[] = {"relay", "rest", NULL};
 #define FIELD(name) offsetof(cd_options, name)
 
@@ -207,7 +236,8 @@ static const tacit_option options[] = {
      .fallback = "zero",
      .choices = starts,
      .offset = FIELD(start),
-     .help = "first model: zero, or the local one (which is then released)"},
+     .help = "first model: zero; the local one, released bare; or local ones released with noise "
+             "and propagated"},
     {.key = "smoothness",
      .type = TACIT_OPT_CHOICE,
      .fallback = "auto",
@@ -221,7 +251,8 @@ static const tacit_option options[] = {
      .min = 1e-9,
      .max = 1e9,
      .offset = FIELD(radius),
-     .help = "public bound on the norm of a row, for \"smoothness: bound\""},
+     .help = "public bound on the norm of a row, for \"smoothness: bound\"; with \"start: "
+             "propagated\" rows are cut to it"},
     {.key = "full-confidence",
      .type = TACIT_OPT_REAL,
      .fallback = "0",
@@ -236,6 +267,28 @@ static const tacit_option options[] = {
      .offset = FIELD(after),
      .help = "once the budget is spent: go on averaging near the model that was left, which costs "
              "nothing, or rest"},
+    {.key = "warm-epsilon",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0.05",
+     .min = 1e-6,
+     .max = 1e6,
+     .offset = FIELD(warm_epsilon),
+     .help = "start: propagated: how much of the budget is for the first model"},
+    {.key = "warm-ticks",
+     .type = TACIT_OPT_INT,
+     .fallback = "10",
+     .min = 0,
+     .max = 1e9,
+     .offset = FIELD(warm_ticks),
+     .help = "start: propagated: ticks of an agent that propagate, before it asks its records"},
+    {.key = "warm-mu",
+     .type = TACIT_OPT_REAL,
+     .fallback = "1",
+     .min = 1e-9,
+     .max = 1e9,
+     .offset = FIELD(warm_mu),
+     .help = "start: propagated: how strongly these hold a model to the one published first"},
+    WARM_OPTIONS(cd_options, warm),
     FINISH_OPTIONS(cd_options, finish, "none"),
 };
 

@@ -71,6 +71,7 @@ void personal_save(const void *shared, const void *state, uint32_t neighbours, t
     const personal_agent *self = state;
     tacit_save_f64(saver, self->alpha);
     tacit_save_u64(saver, self->spoken);
+    tacit_save_u64(saver, self->warmed);
     tacit_save_u64(saver, self->spent);
     tacit_save_public(saver, self->anchor);
     tacit_save_public(saver, self->theta);
@@ -84,6 +85,7 @@ void personal_load(const void *shared, void *state, uint32_t neighbours, tacit_l
     personal_agent *self = state;
     self->alpha = tacit_load_f64(loader);
     self->spoken = tacit_load_u64(loader);
+    self->warmed = tacit_load_u64(loader);
     self->spent = tacit_load_u64(loader) != 0;
     self->anchor = tacit_load_public(loader, shape);
     self->theta = tacit_load_public(loader, shape);

@@ -28,9 +28,10 @@ typedef struct personal_shared {
 typedef struct personal_agent {
     double alpha;               /* cd: step of equation (4) */
     uint64_t spoken;            /* gradients released so far */
+    uint64_t warmed;            /* cd, start: propagated: ticks that propagated so far */
     bool spent;                 /* cd: nothing is left to release a gradient with */
-    const tacit_public *anchor; /* model-propagation: the local model as published; cd, once
-                                   spent: the model it was left with */
+    const tacit_public *anchor; /* model-propagation: the local model as published; cd: the
+                                   same while it warms up, the model it was left with once spent */
     const tacit_public *theta;  /* NULL without neighbours */
     const tacit_secret *kept;   /* a model for nobody else: learned alone, or finished privately */
     const tacit_public *view[]; /* theta_j as last heard; nothing heard means zero */

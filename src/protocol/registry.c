@@ -9,7 +9,8 @@
     X(global)             \
     X(cd)                 \
     X(model_propagation)  \
-    X(admm)
+    X(admm)               \
+    X(perturbed)
 
 #define DECLARE(name) extern const tacit_protocol tacit_protocol_##name;
 EVERY_PROTOCOL(DECLARE)

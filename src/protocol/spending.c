@@ -113,6 +113,23 @@ tacit_status spending_plan(spending *out, const tacit_setup *setup,
     return status;
 }
 
+tacit_status spending_once(spending *out, const tacit_setup *setup, double epsilon,
+                           spending_one *one, const void *ctx, tacit_error *err)
+{
+    const bool found = epsilon == 0 && setup->privacy->noise == 0;
+    *out = (spending){.length = 1};
+    tacit_status status = list_budgets(out, setup, found, err);
+    if (status == TACIT_OK && epsilon > 0)
+        out->epsilon[0] = epsilon;
+    if (status == TACIT_OK)
+        status = room(out, err);
+    for (size_t k = 0; k < out->groups && status == TACIT_OK; k++)
+        status = one(ctx, setup, out->epsilon[k], &out->cost[k], err);
+    if (status != TACIT_OK)
+        spending_end(out);
+    return status;
+}
+
 void spending_end(spending *plan)
 {
     free(plan->epsilon);

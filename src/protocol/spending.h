@@ -22,6 +22,12 @@ tacit_status spending_plan(spending *out, const tacit_setup *setup,
                            const tacit_privacy_options *privacy, uint64_t coordinates,
                            const char *what, const tacit_cost *spent, size_t spent_count,
                            tacit_error *err);
+/* The same for one release an agent, whose cost `one` works out: for every budget of the run, or
+ * for `epsilon` alone if it is positive. */
+typedef tacit_status spending_one(const void *ctx, const tacit_setup *setup, double epsilon,
+                                  tacit_cost *cost, tacit_error *err);
+tacit_status spending_once(spending *out, const tacit_setup *setup, double epsilon,
+                           spending_one *one, const void *ctx, tacit_error *err);
 void spending_end(spending *plan);
 /* The cost of the release after `made`, for an agent with budget `epsilon`; NULL when its schedule
  * is used up. */

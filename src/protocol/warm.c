@@ -1,78 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "protocol/warm.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 const char *const warm_perturbations[] = {"output", "objective", NULL};
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+typedef struct wish {
+    const tacit_local *how;
+    bool found; /* noise from epsilon, whatever "privacy.noise" says of other releases */
+} wish;
 
-/* The distinct budgets, sorted. */
-static tacit_status list_budgets(warm_plan *plan, double epsilon, const tacit_setup *setup,
-                                 tacit_error *err)
+static tacit_status cost_of(const void *ctx, const tacit_setup *setup, double epsilon,
+                            tacit_cost *cost, tacit_error *err)
 {
-    const bool differ = epsilon == 0 && setup->epsilon;
-    const size_t count = differ ? (size_t)setup->agents : 1;
-    plan->epsilon = calloc(count, sizeof *plan->epsilon);
-    if (!plan->epsilon)
-        return tacit_out_of_memory(err);
-    plan->epsilon[0] = epsilon > 0 ? epsilon : setup->privacy->epsilon;
-    plan->groups = 1;
-    if (!differ)
-        return TACIT_OK;
-    memcpy(plan->epsilon, setup->epsilon, count * sizeof *plan->epsilon);
-    qsort(plan->epsilon, count, sizeof *plan->epsilon, by_size);
-    for (size_t k = 1; k < count; k++)
-        if (plan->epsilon[k] > plan->epsilon[plan->groups - 1])
-            plan->epsilon[plan->groups++] = plan->epsilon[k];
-    return TACIT_OK;
+    const wish *w = ctx;
+    tacit_privacy_options privacy = *setup->privacy;
+    if (w->found)
+        privacy.noise = 0;
+    return tacit_model_local_cost(setup->model, cost, &privacy, epsilon, w->how, err);
 }
 
 tacit_status warm_prepare(warm_plan *plan, const warm_options *options, double radius,
                           double epsilon, const tacit_setup *setup, tacit_error *err)
 {
-    *plan = (warm_plan){.how = {options->perturbation, options->lambda, radius}};
-    if (setup->privacy->mechanism == TACIT_MECHANISM_NONE)
-        return TACIT_OK;
-    tacit_status status = list_budgets(plan, epsilon, setup, err);
-    if (status == TACIT_OK && !(plan->cost = calloc(plan->groups, sizeof *plan->cost)))
-        status = tacit_out_of_memory(err);
-    for (size_t k = 0; status == TACIT_OK && k < plan->groups; k++)
-        status = tacit_model_local_cost(setup->model, &plan->cost[k], setup->privacy,
-                                        plan->epsilon[k], &plan->how, err);
-    if (status != TACIT_OK)
-        warm_end(plan);
-    return status;
+    *plan = (warm_plan){.how = {options->perturbation, options->lambda, radius},
+                        .noisy = setup->privacy->mechanism != TACIT_MECHANISM_NONE};
+    const wish w = {&plan->how, epsilon > 0};
+    return plan->noisy ? spending_once(&plan->costs, setup, epsilon, cost_of, &w, err) : TACIT_OK;
 }
 
 void warm_end(warm_plan *plan)
 {
-    free(plan->epsilon);
-    free(plan->cost);
-    *plan = (warm_plan){0};
-}
-
-static const tacit_cost *cost_of(const warm_plan *plan, double epsilon)
-{
-    const double *found = bsearch(&epsilon, plan->epsilon, plan->groups, sizeof epsilon, by_size);
-    return found ? &plan->cost[found - plan->epsilon] : &plan->cost[0];
+    spending_end(&plan->costs);
 }
 
 tacit_status warm_publish(tacit_env *env, const personal_shared *shared, const warm_plan *plan,
                           tacit_public **out)
 {
-    if (plan->groups == 0)
+    if (!plan->noisy)
         return personal_publish_local(env, shared, out);
     tacit_permit *permit;
     tacit_bounded *bounded;
     tacit_public *released;
-    tacit_status status = tacit_reserve(env, cost_of(plan, tacit_facts_of(env)->epsilon), &permit);
+    const tacit_cost *cost = spending_next(&plan->costs, tacit_facts_of(env)->epsilon, 0);
+    if (!cost)
+        return tacit_fail(tacit_own_error(env), TACIT_EBUDGET,
+                          "the budget of agent \"%llu\" was never planned for",
+                          (unsigned long long)tacit_facts_of(env)->self);
+    tacit_status status = tacit_reserve(env, cost, &permit);
     if (status == TACIT_OK)
         status = tacit_model_local_noisy(tacit_own_model(env), permit,
                                          tacit_own_data(env, TACIT_TRAIN), &plan->how,

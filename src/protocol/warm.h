@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "protocol/personal.h"
+#include "protocol/spending.h"
 
 typedef struct warm_options {
     int perturbation;
@@ -35,9 +36,8 @@ extern const char *const warm_perturbations[];
 
 typedef struct warm_plan {
     tacit_local how;
-    size_t groups; /* 0: no noise */
-    double *epsilon;
-    tacit_cost *cost;
+    bool noisy;
+    spending costs;
 } warm_plan;
 
 /* `epsilon` of each agent for its local model; 0: all it has. Rows are cut to `radius`. */

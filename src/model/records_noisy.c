@@ -36,7 +36,8 @@ tacit_status tacit_model_records_cost(const tacit_model *model, tacit_cost *cost
             "records with noise are for \"model.loss: logistic\"; for numbers publish "
             "statistics of the records instead");
     if (o.mechanism != TACIT_MECHANISM_NONE &&
-        (o.unit != TACIT_UNIT_RECORD || o.adjacency != TACIT_REPLACE || o.sampling > 0))
+        (o.unit != TACIT_UNIT_RECORD || o.adjacency != TACIT_REPLACE ||
+         (o.sampling > 0 && o.sampling < 1)))
         return tacit_fail(
             err, TACIT_EINPUT,
             "records with noise hide one record that is replaced: they need "

@@ -129,6 +129,15 @@ tacit_status tacit_model_finish(const tacit_model *model, const tacit_shard *sha
                                 const tacit_public *prior, const tacit_finish *how,
                                 tacit_secret *out, tacit_finished *chosen, tacit_error *err);
 
+/* The model of a Gaussian prior with its own precision for each weight:
+ *
+ *     argmin sum_r loss(theta; x_r, y_r) + 1/2 sum_c precision_c (theta_c - mean_c)^2.
+ *
+ * Without records it is the mean. Precisions are positive and finite, means finite. */
+tacit_status tacit_model_map(const tacit_model *model, const tacit_shard *shard,
+                             const tacit_secret *mean, const tacit_secret *precision,
+                             tacit_secret *out, tacit_error *err);
+
 /* The exact minimiser of L_i. */
 tacit_status tacit_model_solve(const tacit_model *model, const tacit_shard *shard,
                                tacit_secret *out, tacit_error *err);

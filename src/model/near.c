@@ -2,19 +2,20 @@
 /*
  * Fitting a linear model near a prior, fast enough to do it a hundred times an agent.
  *
- *     F(theta) = sum_r loss(theta . x_r; y_r) + weight ||theta - scale prior||^2
+ *     F(theta) = sum_r loss(theta . x_r; y_r) + weight ||(theta - scale prior) / unit||^2
  *
+ * 0. Units of features, where there are any, go into the records: x_r times unit.
  * 1. The minimiser differs from scale * prior by a combination of records. With fewer records
  *    than features, records are therefore written in an orthonormal basis of their span
  *    (Gram-Schmidt, twice), once: k = min(m, p) unknowns c remain, and ||theta - scale prior|| is
  *    ||c||.
  * 2. Newton's method. A step is solved by conjugate gradients, no further than it deserves; where
  *    they would be slower than a Cholesky factor, by that.
- * 3. No line search. For the logistic loss |loss'''| <= loss'', so if a step moves no margin by
- *    more than x, the curvature on the way grows at most by exp(x t), and going t = log(1 + x) / x
- *    of it (t = 1 for x <= 1) lowers F by more than a quarter of t * (step . gradient). That needs
- *    step . gradient = step . H step, which conjugate gradients from zero keep however early
- *    they are stopped. For the squared loss t = 1 is exact.
+ * 3. For the logistic loss |loss'''| <= loss'', so a step that moves no margin by more than 1 meets
+ *    no more than e times the curvature it was made for, and lowers F by more than a quarter of
+ *    step . gradient. That needs step . gradient = step . H step, which conjugate gradients from
+ *    zero keep however early they are stopped. So only longer steps, which are the first
+ *    few, need a line search. For the squared loss a full step is exact.
  *
  * Held-out records have slope and curvature zero; their margins come out all the same.
  */
@@ -31,6 +32,7 @@
 
 #define MAX_UNKNOWNS 5000 /* as for the exact solver: a Hessian of 200 MB */
 #define NEWTON_STEPS 100
+#define TINY 1e-120     /* a gradient whose square soon underflows */
 #define DEPENDENT 1e-12 /* of a record's norm: what is left of it is rounding */
 
 static const tacit_real_kernels *f64(void)
@@ -66,6 +68,14 @@ static void read_prior(const tacit_public *prior, size_t p, double *out)
         memset(out, 0, p * sizeof *out);
 }
 
+/* A change of theta by `unit` is now one of length one. */
+static void count_in_units(size_t m, size_t p, const double *unit, double *x)
+{
+    for (size_t r = 0; r < m; r++)
+        for (size_t k = 0; k < p; k++)
+            x[r * p + k] *= unit[k];
+}
+
 /* The rows of `x` become an orthonormal basis, z (m x m, zeroed) their coordinates. What depends
  * on earlier rows leaves a row of zeros. `work` holds m numbers. */
 static void orthonormalise(size_t m, size_t p, double *x, double *z, double *work)
@@ -96,7 +106,7 @@ static bool count_doubles(size_t m, size_t p, size_t k, size_t *out)
     if (!tacit_mul_size(m, p, &records) || !tacit_mul_size(k, k, &square) ||
         (m < p && !tacit_mul_size(m, k, &coordinates)) || !tacit_mul_size(m, 6, &vectors))
         return false;
-    const size_t part[] = {square, coordinates, vectors, 6 * k, p};
+    const size_t part[] = {square, coordinates, vectors, 6 * k, p, p};
     *out = records;
     for (size_t j = 0; j < sizeof part / sizeof *part; j++)
         if (!tacit_add_size(*out, part[j], out))
@@ -136,8 +146,8 @@ static void lay_out(near_fit *n, double *x, double *y, double *prior, double *pu
     }
 }
 
-tacit_status near_init(near_fit *n, const tacit_model *model, const tacit_shard *shard,
-                       const tacit_public *prior, tacit_error *err)
+static tacit_status get_memory(near_fit *n, const tacit_model *model, const tacit_shard *shard,
+                               tacit_error *err)
 {
     const size_t m = tacit_shard_rows(shard), p = model->features, k = m < p ? m : p;
     *n = (near_fit){.loss = model->loss, .m = m, .p = p, .k = k};
@@ -150,12 +160,45 @@ tacit_status near_init(near_fit *n, const tacit_model *model, const tacit_shard 
     if (!count_doubles(m, p, k, &doubles) || !tacit_mul_size(doubles, sizeof(double), &n->bytes) ||
         !(n->memory = calloc(doubles, sizeof(double))))
         return tacit_out_of_memory(err);
-    double *free = n->memory, *x = take(&free, m * p), *y = take(&free, m);
-    double *center = take(&free, p), *pull = take(&free, m);
+    return TACIT_OK;
+}
+
+/* With the prior and the units in their places, at the start of the memory. */
+static void take_records(near_fit *n, const tacit_shard *shard, bool units)
+{
+    const size_t m = n->m, p = n->p;
+    double *free = n->memory, *center = take(&free, p), *unit = take(&free, p);
+    double *x = take(&free, m * p), *y = take(&free, m), *pull = take(&free, m);
     read_records(shard, p, x, y);
-    read_prior(prior, p, center);
     f64()->dots(m, p, x, center, pull);
+    if (units) {
+        count_in_units(m, p, unit, x);
+        n->unit = unit;
+    }
     lay_out(n, x, y, center, pull, free);
+}
+
+tacit_status near_init(near_fit *n, const tacit_model *model, const tacit_shard *shard,
+                       const tacit_public *prior, tacit_error *err)
+{
+    tacit_status status = get_memory(n, model, shard, err);
+    if (status != TACIT_OK)
+        return status;
+    read_prior(prior, n->p, n->memory);
+    take_records(n, shard, false);
+    return TACIT_OK;
+}
+
+tacit_status near_init_at(near_fit *n, const tacit_model *model, const tacit_shard *shard,
+                          const double *center, const double *unit, tacit_error *err)
+{
+    tacit_status status = get_memory(n, model, shard, err);
+    if (status != TACIT_OK)
+        return status;
+    memcpy(n->memory, center, n->p * sizeof(double));
+    if (unit)
+        memcpy(n->memory + n->p, unit, n->p * sizeof(double));
+    take_records(n, shard, unit != NULL);
     return TACIT_OK;
 }
 
@@ -242,8 +285,18 @@ static bool step_by_factor(near_fit *n, double ridge)
     return tacit_dense_solve(k, n->hessian, n->step);
 }
 
-/* How far along the step: see the top. */
-static double length_of_step(near_fit *n)
+/* dF/dt along c - t step; n->move is how margins move. */
+static double slope_along(const near_fit *n, double ridge, double t)
+{
+    double sum = 0;
+    for (size_t r = 0; r < n->m; r++)
+        if (n->slope[r] != 0)
+            sum -= n->move[r] * tacit_loss_slope(n->loss, n->margin[r] - t * n->move[r], n->y[r]);
+    return sum - ridge * (dot(n->k, n->c, n->step) - t * dot(n->k, n->step, n->step));
+}
+
+/* How far along the step: see the top. F is convex along it, so its slope changes sign once. */
+static double length_of_step(near_fit *n, double ridge)
 {
     if (n->loss == TACIT_SQUARED)
         return 1;
@@ -252,7 +305,17 @@ static double length_of_step(near_fit *n)
     for (size_t r = 0; r < n->m; r++)
         if (n->slope[r] != 0)
             x = fmax(x, fabs(n->move[r]));
-    return x > 1 ? log1p(x) / x : 1;
+    if (x <= 1 || slope_along(n, ridge, 1) <= 0)
+        return 1;
+    const double enough = dot(n->k, n->step, n->gradient) / 4;
+    double low = 0, high = 1;
+    for (int j = 0; j < 40; j++) {
+        const double middle = (low + high) / 2, slope = slope_along(n, ridge, middle);
+        if (fabs(slope) <= enough)
+            return middle;
+        *(slope > 0 ? &high : &low) = middle;
+    }
+    return high;
 }
 
 /* Rounding hides what is left: the gradient is small and no longer shrinks. */
@@ -271,7 +334,7 @@ bool near_solve(near_fit *n, const near_aim *aim)
         if (!isfinite(size))
             return false;
         const double target = aim->tolerance * whole;
-        if (size <= target || is_rounding(size / whole, size, before))
+        if (size <= target || size < TINY || is_rounding(size / whole, size, before))
             return true;
         /* Far from the minimum a tenth will do; close to it the error is squared anyway. */
         const double part = n->loss == TACIT_SQUARED ? 0 : 0.1 * fmin(1, size / whole);
@@ -279,7 +342,7 @@ bool near_solve(near_fit *n, const near_aim *aim)
             n->stiff = true;
         if (n->stiff && !step_by_factor(n, ridge))
             return false;
-        f64()->axpy(n->k, -length_of_step(n), n->step, n->c);
+        f64()->axpy(n->k, -length_of_step(n, ridge), n->step, n->c);
         before = size;
     }
     return false;
@@ -287,10 +350,11 @@ bool near_solve(near_fit *n, const near_aim *aim)
 
 void near_theta(const near_fit *n, double scale, double *theta)
 {
-    for (size_t k = 0; k < n->p; k++)
-        theta[k] = scale * n->prior[k];
+    memset(theta, 0, n->p * sizeof(double));
     if (n->basis)
         f64()->accumulate(n->k, n->p, n->basis, n->c, theta);
     else
         f64()->axpy(n->p, 1, n->c, theta);
+    for (size_t k = 0; k < n->p; k++)
+        theta[k] = scale * n->prior[k] + (n->unit ? n->unit[k] : 1) * theta[k];
 }

@@ -15,8 +15,9 @@ typedef struct near_fit {
     const double *basis; /* k x p, orthonormal or zero rows; NULL: z are the records themselves */
     const double *prior; /* p */
     const double *pull;  /* m: x_r . prior */
+    const double *unit;  /* p: what a feature is counted in; NULL: 1 */
 
-    double *c;      /* k: theta = scale prior + basis^T c. Every fit starts here */
+    double *c;      /* k: theta = scale prior + unit basis^T c. Every fit starts here */
     double *margin; /* m: theta . x_r of the last fit, of records that were held out, too */
     bool stiff;     /* conjugate gradients were too slow here: factorise */
 
@@ -28,7 +29,7 @@ typedef struct near_fit {
 } near_fit;
 
 /* What to fit: argmin sum over records with fold[r] != out of
- * loss(theta; x_r, y_r) + weight ||theta - scale prior||^2. */
+ * loss(theta; x_r, y_r) + weight ||(theta - scale prior) / unit||^2. */
 typedef struct near_aim {
     double scale, weight;
     const uint32_t *fold; /* NULL: all records */
@@ -39,6 +40,9 @@ typedef struct near_aim {
 /* `prior` NULL or with a number that is not finite: zero. At least one record. */
 tacit_status near_init(near_fit *n, const tacit_model *model, const tacit_shard *shard,
                        const tacit_public *prior, tacit_error *err);
+/* The same near `center`, p numbers that are finite, with a unit for each feature (NULL: 1). */
+tacit_status near_init_at(near_fit *n, const tacit_model *model, const tacit_shard *shard,
+                          const double *center, const double *unit, tacit_error *err);
 void near_clear(near_fit *n);
 /* False if there is no minimiser that doubles could find: c is of no use then. */
 bool near_solve(near_fit *n, const near_aim *aim);

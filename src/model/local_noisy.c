@@ -174,20 +174,20 @@ static tacit_status release_output(const tacit_logit *f, const tacit_cost *cost,
 
 /* ---- objective ---- */
 
-/* The hockey stick of two Gaussians mu apart, at c >= 0. */
-static double gaussian_delta(double mu, double c)
-{
-    return tacit_normal_cdf(mu / 2 - c / mu) - exp(c) * tacit_normal_cdf(-mu / 2 - c / mu);
-}
-
-/* The largest mu with 2 Phi(mu/2) - 1 <= delta of `told`/2 at log(1 + curve): release.md. */
+/* The largest mu with 2 Phi(mu/2) - 1 <= delta, the hockey stick at c = log(1 + curve) of two
+ * Gaussians `told`/2 apart: release.md. Near 1 by what is missing from 1, so that nothing cancels.
+ */
 double tacit_objective_mu(double told, double curve)
 {
-    const double delta = gaussian_delta(told / 2, log1p(curve)) * (1 - 1e-9) - 1e-13;
+    const double c = log1p(curve), h = told / 4, t = 2 * c / told;
+    const double over = tacit_normal_cdf(h - t), under = exp(c) * tacit_normal_cdf(-h - t);
+    const double delta = (over - under) * (1 - 1e-9) - 1e-13;
+    const double missing = (tacit_normal_cdf(t - h) + under) * (1 + 1e-9);
+    const bool high_end = over - under > 0.5;
     double low = 0, high = told / 2;
     for (int k = 0; k < 200 && delta > 1e-6; k++) {
-        const double middle = (low + high) / 2;
-        *(erf(middle / (2 * sqrt(2))) <= delta ? &low : &high) = middle;
+        const double middle = (low + high) / 2, z = middle / (2 * sqrt(2));
+        *((high_end ? erfc(z) >= missing : erf(z) <= delta) ? &low : &high) = middle;
     }
     return low;
 }
@@ -221,7 +221,11 @@ static tacit_status release_objective(tacit_logit *f, const tacit_permit *permit
     const double shift = cost->sensitivity / step, noise = cost->noise / step;
     const double curve = radius * radius / (4 * f->ridge);
     const double mu = tacit_objective_mu(shift / noise * sqrt(BUDGET_LEFT) * (1 - 0x1p-40), curve);
-    if (!(mu > 0) || !(noise >= 4096) || !(shift / OUT_PART > 2 * ROUNDED * root))
+    if ((f->p == 1 && noise < 4096) || !(shift / OUT_PART > 2 * ROUNDED * root))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "objective perturbation is not proven for as little noise as this; use "
+                          "\"perturbation: output\"");
+    if (!(mu > 0))
         return tacit_fail(
             err, TACIT_EINPUT,
             "objective perturbation with the regulariser %g of %zu records costs %.3g "

@@ -143,4 +143,21 @@ tacit_status tacit_graph_fiedler(const tacit_graph *graph, bool weighted, double
 tacit_status tacit_graph_spectral_gap(const tacit_graph *graph, tacit_mixing_kind kind, double *gap,
                                       tacit_error *err);
 
+/* ---- kernels over agents ---- */
+typedef enum tacit_kernel_kind {
+    TACIT_KERNEL_SPECTRAL, /* (I + alpha L')^-2decay, L' the normalised Laplacian of W^kappa */
+    TACIT_KERNEL_POWER,    /* W^kappa + I, entry by entry */
+    TACIT_KERNEL_HEAT      /* (I + alpha L)^-1, L = D - W */
+} tacit_kernel_kind;
+extern const char *const tacit_kernel_kinds[]; /* names, NULL behind the last */
+typedef struct tacit_kernel {
+    int kind; /* tacit_kernel_kind */
+    double kappa, alpha;
+    double decay, constant; /* spectral: the exponent; a factor for constant modes */
+} tacit_kernel;
+/* `rank` coordinates of each agent, agent after agent, from the kernel's leading eigenvectors
+ * (times the roots of their eigenvalues), of norm 1; zeros for agents they do not reach. */
+tacit_status tacit_graph_basis(const tacit_graph *graph, const tacit_kernel *kernel, size_t rank,
+                               double *basis, tacit_error *err);
+
 #endif

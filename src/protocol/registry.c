@@ -10,7 +10,8 @@
     X(cd)                 \
     X(model_propagation)  \
     X(admm)               \
-    X(perturbed)
+    X(perturbed)          \
+    X(chorus)
 
 #define DECLARE(name) extern const tacit_protocol tacit_protocol_##name;
 EVERY_PROTOCOL(DECLARE)

@@ -47,6 +47,23 @@ static size_t largest_shard(const tacit_world *world)
     return most;
 }
 
+/* m_i of all agents, while protocols are set up; NULL where they are secrets, or nobody needs them.
+ */
+static tacit_status count_records(const sim *s, uint32_t **out, tacit_error *err)
+{
+    const tacit_privacy_options *privacy = &s->world.privacy;
+    const bool secret =
+        privacy->mechanism != TACIT_MECHANISM_NONE && privacy->adjacency != TACIT_REPLACE;
+    *out = NULL;
+    if (secret || !s->world.data || !(s->world.protocol->flags & TACIT_GROUPS))
+        return TACIT_OK;
+    if (!(*out = malloc((size_t)s->agents * sizeof **out)))
+        return tacit_out_of_memory(err);
+    for (uint32_t k = 0; k < s->agents; k++)
+        (*out)[k] = tacit_dataset_rows(s->world.data, k, TACIT_TRAIN);
+    return TACIT_OK;
+}
+
 static tacit_status set_up_protocol(sim *s, tacit_error *err)
 {
     const tacit_protocol *p = s->world.protocol;
@@ -73,8 +90,15 @@ static tacit_status set_up_protocol(sim *s, tacit_error *err)
         .privacy = &s->world.privacy,
         .epsilon = s->world.epsilon,
         .costs = s->costs,
+        .graph = s->world.graph,
     };
-    return p->setup ? p->setup(s->shared, s->world.protocol_options, &setup, err) : TACIT_OK;
+    uint32_t *records;
+    tacit_status status = count_records(s, &records, err);
+    setup.records = records;
+    if (status == TACIT_OK && p->setup)
+        status = p->setup(s->shared, s->world.protocol_options, &setup, err);
+    free(records);
+    return status;
 }
 
 static tacit_status make_workers(sim *s, tacit_error *err)

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_PROTOCOL_CHORUS_H
+#define TACIT_PROTOCOL_CHORUS_H
+/* Inside of protocol "chorus": chorus_setup.c (options, columns, costs, the protocol's struct),
+ * chorus.c (what agents do), chorus_smooth.c (what a sum says). */
+#include <pthread.h>
+
+#include "protocol/chorus_smooth.h"
+#include "protocol/finish.h"
+#include "tacit/protocol.h"
+
+enum { CHORUS_SUM = 1 };         /* the one kind of gift */
+#define CHORUS_BESIDE_ONE 0x1p20 /* what is given openly are whole numbers of its inverse */
+
+typedef struct chorus_options {
+    tacit_kernel kernel;
+    int64_t rank, rounds;
+    double period;
+    double radius, variance, step, misfit;
+    int spreads;
+    finish_options finish;
+} chorus_options;
+
+enum { CHORUS_SPREAD_COMMON, CHORUS_SPREAD_MODES, CHORUS_SPREAD_COORDINATES };
+
+/* The last sum as smoothed. All agents of a process would compute the same from the same public
+ * numbers; so one does, and the result does not depend on who. */
+typedef struct chorus_memo {
+    pthread_mutex_t lock;
+    uint64_t round; /* 0: nothing yet */
+    chorus_smoothed smoothed;
+    double *q;
+} chorus_memo;
+
+typedef struct chorus_shared {
+    chorus_options options;
+    bool squared; /* loss */
+    size_t rank, features;
+    uint64_t agents, rounds;
+    const tacit_shape *model;
+    tacit_shape sum, beside;
+    tacit_privacy_options privacy;
+    bool budgets;      /* they differ */
+    tacit_cost *costs; /* one a round, or one for all */
+    size_t cost_count;
+    tacit_clip clip;
+    double variance;  /* of one record's statistic, a coordinate */
+    double curvature; /* of a record's loss, in one direction */
+    double *column;   /* rank numbers an agent */
+    finish_plan finish;
+    chorus_memo *memo;
+} chorus_shared;
+
+typedef struct chorus_agent {
+    uint64_t heard;               /* rounds so far */
+    double spread, doubt;         /* of the prior, a coordinate: variances */
+    tacit_public *prior;          /* a function of sums: public */
+    const tacit_secret *finished; /* its own, at the end */
+} chorus_agent;
+
+/* chorus_setup.c */
+const tacit_cost *chorus_cost(const chorus_shared *shared, uint64_t round);
+
+/* chorus.c: for the fields of tacit_protocol of these names. */
+const tacit_shape *chorus_payload(const void *shared, tacit_address at);
+size_t chorus_agent_size(const void *shared, uint32_t neighbours);
+tacit_status chorus_on(tacit_env *env, const void *shared, void *state, const tacit_event *event);
+void chorus_save(const void *shared, const void *state, uint32_t neighbours, tacit_saver *saver);
+void chorus_load(const void *shared, void *state, uint32_t neighbours, tacit_loader *loader);
+void chorus_end(tacit_env *env, const void *shared, void *state);
+const tacit_secret *chorus_model(const void *shared, const void *state);
+
+#endif

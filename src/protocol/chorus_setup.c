@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Protocol "chorus": options, columns from the graph, costs, scales. */
+#include "protocol/chorus.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define RANK_BY_RULE 3
+
+static const char *const spreads[] = {"common", "modes", "coordinates", NULL};
+
+#define FIELD(name) offsetof(chorus_options, name)
+
+static const tacit_option rows[] = {
+    {.key = "kernel",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "spectral",
+     .choices = tacit_kernel_kinds,
+     .offset = FIELD(kernel.kind),
+     .help = "what makes agents alike: normalised Laplacian of W^kappa, W^kappa + I entry by "
+             "entry, or (I + alpha L)^-1"},
+    {.key = "kappa",
+     .type = TACIT_OPT_REAL,
+     .fallback = "1",
+     .min = 0,
+     .max = 100,
+     .offset = FIELD(kernel.kappa),
+     .help = "power of the weights, for \"kernel: spectral\" and \"power\""},
+    {.key = "alpha",
+     .type = TACIT_OPT_REAL,
+     .fallback = "10",
+     .min = 0,
+     .max = 1e9,
+     .offset = FIELD(kernel.alpha),
+     .help = "how smooth, for \"kernel: spectral\" and \"heat\""},
+    {.key = "decay",
+     .type = TACIT_OPT_REAL,
+     .fallback = "1",
+     .min = 0,
+     .max = 10,
+     .offset = FIELD(kernel.decay),
+     .help = "\"kernel: spectral\": an eigenvector's weight is (1 + alpha lambda)^-decay"},
+    {.key = "constant-mode",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0.25",
+     .min = 0,
+     .max = 1000,
+     .offset = FIELD(kernel.constant),
+     .help = "\"kernel: spectral\": factor for modes that are constant on a component; less than "
+             "1 where models differ more than they agree"},
+    {.key = "rank",
+     .type = TACIT_OPT_INT,
+     .fallback = "0",
+     .min = 0,
+     .max = 500,
+     .offset = FIELD(rank),
+     .help = "how many voices are sung in; 0: 3, and two more than the graph has components"},
+    {.key = "rounds",
+     .type = TACIT_OPT_INT,
+     .fallback = "1",
+     .min = 1,
+     .max = 1000,
+     .offset = FIELD(rounds),
+     .help = "sums; the budget is spread over them by \"privacy.policy\""},
+    {.key = "period",
+     .type = TACIT_OPT_REAL,
+     .fallback = "1",
+     .min = 1e-6,
+     .max = 1e9,
+     .offset = FIELD(period),
+     .help = "time from one sum to the next; gifts must have arrived by then"},
+    {.key = "radius",
+     .type = TACIT_OPT_REAL,
+     .fallback = "1",
+     .min = 1e-9,
+     .max = 1e9,
+     .offset = FIELD(radius),
+     .help = "public: how long a record's row usually is"},
+    {.key = "variance",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0",
+     .min = 0,
+     .max = 1e18,
+     .offset = FIELD(variance),
+     .help = "public guess: variance of one number of a record's gradient; 0: as if gradients "
+             "were as long as the clip"},
+    {.key = "step",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0",
+     .min = 0,
+     .max = 1000,
+     .offset = FIELD(step),
+     .help = "length of the first step, over Newton's; 0: 1.5 for the logistic loss, else 1"},
+    {.key = "misfit",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0.1",
+     .min = 0,
+     .max = 1000,
+     .offset = FIELD(misfit),
+     .help = "how far models lie from what the voices can say, of their own variance"},
+    {.key = "spreads",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "modes",
+     .choices = spreads,
+     .offset = FIELD(spreads),
+     .help = "what is estimated from the sums: one spread for all, one for each voice, or one for "
+             "each coordinate (for sparse models)"},
+    {.key = "finish",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "private",
+     .choices = finish_choices,
+     .offset = FIELD(finish.finish),
+     .help = "private: at the end each agent fits its raw records near what the sums said; the "
+             "result is never sent"},
+    {.key = "finish-strengths",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "1",
+     .offset = FIELD(finish.strengths),
+     .help = "multiples of what the prior's uncertainty asks for: a list to choose from by "
+             "cross-validation"},
+    {.key = "finish-scales",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "1",
+     .offset = FIELD(finish.scales),
+     .help = "what the prior is multiplied by: a list to choose from, too"},
+    {.key = "finish-folds",
+     .type = TACIT_OPT_INT,
+     .fallback = "5",
+     .min = 2,
+     .max = 1000,
+     .offset = FIELD(finish.folds),
+     .help = "of the cross-validation; agents with fewer records leave one out"},
+    {.key = "finish-margin",
+     .type = TACIT_OPT_REAL,
+     .fallback = "1",
+     .min = 0,
+     .max = 100,
+     .offset = FIELD(finish.margin),
+     .help = "standard errors by which a choice, learning alone for one, must beat the first "
+             "strength and scale listed"},
+};
+
+/* ---- what it refuses ---- */
+
+static tacit_status check(const tacit_setup *setup, tacit_error *err)
+{
+    const tacit_privacy_options *privacy = setup->privacy;
+    const bool noisy = privacy->mechanism != TACIT_MECHANISM_NONE;
+    if (!setup->graph || !setup->records)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "protocol \"chorus\" needs to know the whole graph and how many records "
+                          "each agent has; under \"privacy.adjacency: add-remove\" the latter is a "
+                          "secret: use \"replace\"");
+    if (!noisy)
+        return TACIT_OK;
+    if (privacy->mechanism != TACIT_MECHANISM_GAUSSIAN)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "protocol \"chorus\" mixes coordinates, which l2 bounds survive and l1 "
+                          "bounds do not; use \"privacy.mechanism: gaussian\"");
+    const bool lots = privacy->sampling > 0 && privacy->sampling < 1;
+    if (privacy->unit != TACIT_UNIT_RECORD || lots)
+        return tacit_fail(
+            err, TACIT_EINPUT,
+            "protocol \"chorus\" adds up all records of an agent; use \"privacy.unit: "
+            "record\" without \"privacy.sampling\"");
+    if (privacy->claimed)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "what is given to a sum must be bounded; \"privacy.claimed\" is not for "
+                          "protocol \"chorus\"");
+    return TACIT_OK;
+}
+
+/* ---- columns ---- */
+
+static tacit_status choose_rank(chorus_shared *s, const tacit_setup *setup, tacit_error *err)
+{
+    const uint64_t n = setup->agents;
+    if ((uint64_t)s->options.rank > n)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "\"protocol.rank: %lld\" is more than the %llu agents; lower it",
+                          (long long)s->options.rank, (unsigned long long)n);
+    s->rank = (size_t)s->options.rank;
+    if (s->rank > 0)
+        return TACIT_OK;
+    uint32_t *component = calloc(n, sizeof *component);
+    if (!component)
+        return tacit_out_of_memory(err);
+    uint64_t components = tacit_graph_components(setup->graph, component);
+    for (uint64_t i = 0; i < n; i++) /* isolated agents have no voice */
+        components -= setup->graph->row[i + 1] == setup->graph->row[i];
+    free(component);
+    s->rank = (size_t)(components <= 1 ? RANK_BY_RULE : components + 2);
+    if (s->rank > n)
+        s->rank = (size_t)n;
+    if (s->rank > 500)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "the graph falls into %llu pieces, too many for one sum; connect it, or "
+                          "set \"protocol.rank\"",
+                          (unsigned long long)components);
+    return TACIT_OK;
+}
+
+static tacit_status make_columns(chorus_shared *s, const tacit_setup *setup, tacit_error *err)
+{
+    size_t numbers, bytes;
+    if (!tacit_mul_size((size_t)setup->agents, s->rank, &numbers) ||
+        !tacit_mul_size(numbers, sizeof *s->column, &bytes))
+        return tacit_out_of_memory(err);
+    s->column = malloc(bytes);
+    if (!s->column)
+        return tacit_out_of_memory(err);
+    return tacit_graph_basis(setup->graph, &s->options.kernel, s->rank, s->column, err);
+}
+
+/* ---- shapes, costs, scales ---- */
+
+static tacit_status make_shapes(chorus_shared *s, tacit_error *err)
+{
+    size_t count;
+    if (!tacit_mul_size(s->rank, s->features, &count))
+        return tacit_out_of_memory(err);
+    const tacit_segment sum = {"sum", TACIT_F64, count};
+    const tacit_segment beside = {"weights", TACIT_I64, s->rank * (s->rank + 1) / 2};
+    tacit_status status = tacit_shape_init(&s->sum, &sum, 1, err);
+    return status == TACIT_OK ? tacit_shape_init(&s->beside, &beside, 1, err) : status;
+}
+
+static tacit_status plan_costs(chorus_shared *s, tacit_error *err)
+{
+    const tacit_privacy_options *privacy = &s->privacy;
+    const bool found = privacy->mechanism != TACIT_MECHANISM_NONE && privacy->noise == 0;
+    const bool over_time = found && privacy->policy != TACIT_POLICY_UNIFORM;
+    s->cost_count = over_time ? (size_t)s->rounds : 1;
+    s->costs = calloc(s->cost_count, sizeof *s->costs);
+    if (!s->costs)
+        return tacit_out_of_memory(err);
+    tacit_status status = over_time
+                              ? tacit_schedule_plan(s->costs, s->rounds, privacy, privacy->epsilon,
+                                                    NULL, 0, s->features, "voice", err)
+                              : tacit_cost_plan(s->costs, privacy, s->features, "voice", err);
+    for (size_t k = 0; k < s->cost_count && status == TACIT_OK; k++)
+        status = tacit_cost_widen(&s->costs[k], s->rank, err);
+    return status;
+}
+
+const tacit_cost *chorus_cost(const chorus_shared *s, uint64_t round)
+{
+    return &s->costs[s->cost_count == 1 ? 0 : round - 1];
+}
+
+/* Public guesses that turn means of gradients into models. */
+static void choose_scales(chorus_shared *s)
+{
+    const double p = (double)s->features, radius = s->options.radius;
+    const bool noisy = s->privacy.mechanism != TACIT_MECHANISM_NONE;
+    const double clip = s->privacy.clip > 0 ? s->privacy.clip : INFINITY;
+    const double longest = isfinite(clip) ? clip : radius * (s->squared ? 2 : 0.5);
+    s->clip = noisy ? tacit_cost_clip(&s->costs[0]) : (tacit_clip){TACIT_L2, clip};
+    s->variance = s->options.variance > 0 ? s->options.variance : longest * longest / p;
+    s->curvature = radius * radius / p * (s->squared ? 2 : 0.25);
+    if (s->options.step == 0)
+        s->options.step = s->squared ? 1 : 1.5;
+}
+
+static tacit_status make_memo(chorus_shared *s, tacit_error *err)
+{
+    chorus_memo *memo = calloc(1, sizeof *memo);
+    if (!memo)
+        return tacit_out_of_memory(err);
+    if (pthread_mutex_init(&memo->lock, NULL)) {
+        free(memo);
+        return tacit_out_of_memory(err);
+    }
+    s->memo = memo;
+    memo->q = calloc(s->rank * s->rank, sizeof *memo->q);
+    return memo->q ? chorus_smoothed_init(&memo->smoothed, s->rank, s->features, err)
+                   : tacit_out_of_memory(err);
+}
+
+static tacit_status set_up(void *shared, const void *options, const tacit_setup *setup,
+                           tacit_error *err)
+{
+    chorus_shared *s = shared;
+    tacit_status status = check(setup, err);
+    if (status != TACIT_OK)
+        return status;
+    s->options = *(const chorus_options *)options;
+    s->agents = setup->agents;
+    s->rounds = (uint64_t)s->options.rounds;
+    s->privacy = *setup->privacy;
+    s->privacy.releases = s->options.rounds;
+    s->budgets = setup->epsilon != NULL;
+    s->model = tacit_model_shape(setup->model);
+    s->features = s->model->segment[0].count;
+    s->squared = !tacit_model_score_up(setup->model);
+    status = choose_rank(s, setup, err);
+    if (status == TACIT_OK)
+        status = make_columns(s, setup, err);
+    if (status == TACIT_OK)
+        status = make_shapes(s, err);
+    if (status == TACIT_OK)
+        status = plan_costs(s, err);
+    if (status == TACIT_OK)
+        status = finish_prepare(&s->finish, &s->options.finish, err);
+    if (status == TACIT_OK)
+        status = make_memo(s, err);
+    if (status == TACIT_OK)
+        choose_scales(s);
+    return status;
+}
+
+static void tear_down(void *shared)
+{
+    chorus_shared *s = shared;
+    free(s->column);
+    free(s->costs);
+    if (!s->memo)
+        return;
+    chorus_smoothed_end(&s->memo->smoothed);
+    free(s->memo->q);
+    pthread_mutex_destroy(&s->memo->lock);
+    free(s->memo);
+}
+
+const tacit_protocol tacit_protocol_chorus = {
+    .name = "chorus",
+    .summary = "personalized models from sums over all agents, with one noise for all",
+    .wire_id = 8,
+    .trust = TACIT_TRUST_SECURE,
+    .flags = TACIT_GROUPS,
+    .options = {"protocol", rows, sizeof rows / sizeof *rows, sizeof(chorus_options)},
+    .shared_size = sizeof(chorus_shared),
+    .setup = set_up,
+    .teardown = tear_down,
+    .payload = chorus_payload,
+    .agent_size = chorus_agent_size,
+    .on = chorus_on,
+    .save = chorus_save,
+    .load = chorus_load,
+    .end = chorus_end,
+    .model = chorus_model,
+};

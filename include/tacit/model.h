@@ -54,8 +54,8 @@ tacit_status tacit_model_local(const tacit_model *model, tacit_permit *permit,
                                tacit_bounded **out, tacit_error *err);
 
 /* The same with noise, for the logistic loss: rows are cut to |x|_2 <= radius, the regulariser is
- * lambda (0: the model's own), and one record can move the result by a proven amount. Noise goes on
- * the minimiser, or into what it minimises. One cost, planned by tacit_model_local_cost, is for
+ * lambda (0: lambda_records over the number of records), and one record can move the result by a
+ * proven amount. Noise goes on the minimiser, or into what it minimises. One cost, planned by tacit_model_local_cost, is for
  * agents of any size: it counts in units of each agent's own sensitivity. */
 typedef enum tacit_perturbation {
     TACIT_PERTURB_OUTPUT,
@@ -63,7 +63,8 @@ typedef enum tacit_perturbation {
 } tacit_perturbation;
 typedef struct tacit_local {
     int perturbation; /* tacit_perturbation */
-    double lambda, radius;
+    double lambda, lambda_records;
+    double radius;
 } tacit_local;
 tacit_status tacit_model_local_cost(const tacit_model *model, tacit_cost *cost,
                                     const tacit_privacy_options *options, double epsilon,
@@ -92,36 +93,48 @@ tacit_status tacit_model_smoothness_of_records(const tacit_model *model,
                                                const tacit_public *records, size_t count,
                                                double *out, tacit_error *err);
 
-/* One vector that says much about all records, published once: for the squared loss the sums of
- * y x and of x x^T (upper triangle, row by row: p + p (p+1)/2 numbers), records cut to |x|_2 <=
- * radius and |y| <= most; for the logistic loss the sum of y x (p numbers). The cost is planned by
- * tacit_model_statistics_cost; released values are sums over records. */
-const tacit_shape *tacit_model_statistics_shape(const tacit_model *model);
+/* One vector that says much about all records, published once: for the logistic loss the sum of
+ * y x (p numbers); for the squared loss the sum of y x and then, in units of
+ * tacit_model_statistics_unit, that of x x^T (upper triangle, row by row: p (p+1)/2 numbers).
+ * Records are cut to |x|_2 <= radius and, for the squared loss, |y| <= most; labels of the logistic
+ * loss are signs. The cost is planned by tacit_model_statistics_cost. */
+const tacit_shape *tacit_model_statistics_shape(const tacit_model *model); /* NULL: too large */
 tacit_status tacit_model_statistics_cost(const tacit_model *model, tacit_cost *cost,
                                          const tacit_privacy_options *options, double epsilon,
                                          double radius, double most, tacit_error *err);
 tacit_status tacit_model_statistics(const tacit_model *model, tacit_permit *permit,
                                     const tacit_shard *shard, double radius, double most,
                                     tacit_scratch *scratch, tacit_bounded **out, tacit_error *err);
+double tacit_model_statistics_unit(double radius, double most);
+/* The standard deviation of the noise on each number that such a cost pays for. */
+double tacit_model_statistics_noise(const tacit_model *model, const tacit_cost *cost, double radius,
+                                    double most);
 
 /* ---- without: stays at home ---- */
 /* The private finish: the model an agent makes of its raw records and a prior it was told,
  *
  *     argmin (1/m) sum_r loss(theta; x_r, y_r) + strength ||theta - scale * prior||^2,
  *
- * with (scale, strength) from a grid, by cross-validation on the agent's own records. Scale 0 with
- * the model's own regulariser, learning alone, is always in the grid. Nothing of it may be sent. */
+ * with (scale, strength) from a grid, judged by cross-validation on the agent's own records. Scale 0
+ * with the model's own regulariser, learning alone, is always in the grid. Nothing of it may be
+ * sent. */
+typedef enum tacit_finish_choice {
+    TACIT_FINISH_MEAN, /* all, each with weight exp(-sharpness * sum of held-out losses) */
+    TACIT_FINISH_BEST, /* the one with the least held-out loss */
+    TACIT_FINISH_FIRST /* the first scale and strength; nothing is judged */
+} tacit_finish_choice;
 typedef struct tacit_finish {
     uint32_t folds; /* of the cross-validation; agents with fewer records leave one out */
     size_t scales, strengths;
     const double *scale;    /* of the prior */
     const double *strength; /* positive; multiplied by 1/m, m the number of records fitted */
-    double margin; /* another choice than the first must be better by so many standard errors */
+    tacit_finish_choice choice;
+    double sharpness;
     uint64_t seed; /* shuffles records into folds */
 } tacit_finish;
 typedef struct tacit_finished {
-    tacit_private_metric scale, strength; /* as chosen; the strength as listed, m times the above */
-    tacit_private_metric loss;            /* mean held-out loss of the choice; NaN if none was */
+    tacit_private_metric scale, strength; /* of the best; the strength as listed, m times the above */
+    tacit_private_metric loss;            /* its mean held-out loss; NaN if nothing was judged */
 } tacit_finished;
 /* `prior` NULL, or with a number that is not finite: zero. An agent with fewer than two records
  * cannot compare: it takes the first scale and strength. */
@@ -137,6 +150,24 @@ tacit_status tacit_model_finish(const tacit_model *model, const tacit_shard *sha
 tacit_status tacit_model_map(const tacit_model *model, const tacit_shard *shard,
                              const tacit_secret *mean, const tacit_secret *precision,
                              tacit_secret *out, tacit_error *err);
+
+/* What an agent concludes of others' sums of y x before it looks at its own records: a prior for
+ * tacit_model_map, for the logistic loss (docs/protocols/one-shot.md). The evidence is public: for
+ * each of `count` directions over the others an eigenvalue, what the agent has to do with it, and
+ * what was seen in it of each feature. Features' scales and, if `dense` < 1, whether many or few of
+ * them matter, are found from own records: the prior is a secret. */
+typedef struct tacit_evidence {
+    size_t count;
+    const double *root; /* eigenvalues, none negative */
+    const double *pull;
+    const double *seen; /* count x p */
+    double radius;      /* of a record */
+    double share;       /* of |x|^2: how large E[y x] is beforehand, squared and times p */
+    double dense;       /* probability beforehand that all features matter; 1: no other thought */
+} tacit_evidence;
+tacit_status tacit_model_krige(const tacit_model *model, const tacit_shard *shard,
+                               const tacit_evidence *evidence, tacit_secret *mean,
+                               tacit_secret *precision, tacit_error *err);
 
 /* The exact minimiser of L_i. */
 tacit_status tacit_model_solve(const tacit_model *model, const tacit_shard *shard,

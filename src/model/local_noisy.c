@@ -73,11 +73,12 @@ static tacit_status check_local(const tacit_model *model, const tacit_local *how
         return tacit_fail(err, TACIT_EINPUT,
                           "a local model with noise takes at most %d features, the data has %zu",
                           MAX_FEATURES, model->features);
-    if (!(how->radius >= 1e-9 && how->radius <= 1e9) || !(how->lambda >= 0 && how->lambda <= 1e9))
+    const double lambda = how->lambda > 0 ? how->lambda : how->lambda_records;
+    if (!(how->radius >= 1e-9 && how->radius <= 1e9) || !(lambda >= 1e-12 && lambda <= 1e12))
         return tacit_fail(err, TACIT_EINPUT,
                           "a local model with noise needs a radius between 1e-9 and 1e9 and a "
-                          "regulariser of at most 1e9, not %g and %g",
-                          how->radius, how->lambda);
+                          "regulariser between 1e-12 and 1e12, not %g and %g",
+                          how->radius, lambda);
     return TACIT_OK;
 }
 
@@ -267,7 +268,8 @@ tacit_status tacit_model_local_noisy(const tacit_model *model, tacit_permit *per
                                      tacit_scratch *scratch, tacit_bounded **out, tacit_error *err)
 {
     const size_t records = tacit_shard_rows(shard), p = model->features;
-    const double lambda = how->lambda > 0 ? how->lambda : tacit_model_lambda(model, records);
+    const double own = records ? how->lambda_records / (double)records : 0;
+    const double lambda = how->lambda > 0 ? how->lambda : own;
     const double safe = how->radius * TACIT_LOGIT_CUT;
     tacit_status status = check_local(model, how, err);
     if (status == TACIT_OK)

@@ -21,7 +21,7 @@ static tacit_status cost_of(const void *ctx, const tacit_setup *setup, double ep
 tacit_status warm_prepare(warm_plan *plan, const warm_options *options, double radius,
                           double epsilon, const tacit_setup *setup, tacit_error *err)
 {
-    *plan = (warm_plan){.how = {options->perturbation, options->lambda, radius},
+    *plan = (warm_plan){.how = {options->perturbation, options->lambda, options->records, radius},
                         .noisy = setup->privacy->mechanism != TACIT_MECHANISM_NONE};
     const wish w = {&plan->how, epsilon > 0};
     return plan->noisy ? spending_once(&plan->costs, setup, epsilon, cost_of, &w, err) : TACIT_OK;

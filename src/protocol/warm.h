@@ -15,7 +15,7 @@
 
 typedef struct warm_options {
     int perturbation;
-    double lambda;
+    double lambda, records;
 } warm_options;
 
 extern const char *const warm_perturbations[];
@@ -28,10 +28,18 @@ extern const char *const warm_perturbations[];
      .choices = warm_perturbations,                                                                \
      .offset = offsetof(owner, member.perturbation),                                               \
      .help = "where the noise of a published local model goes: on it, or into what it minimises"}, \
+        {.key = "warm-lambda",                                                                     \
+         .type = TACIT_OPT_REAL,                                                                   \
+         .fallback = "0",                                                                          \
+         .min = 0,                                                                                 \
+         .max = 1e9,                                                                               \
+         .offset = offsetof(owner, member.lambda),                                                 \
+         .help = "with noise, the regulariser of a published local model; 0: warm-records over "   \
+                 "the agent's number of records"},                                                 \
     {                                                                                              \
-        .key = "warm-lambda", .type = TACIT_OPT_REAL, .fallback = "1", .min = 0, .max = 1e9,       \
-        .offset = offsetof(owner, member.lambda),                                                  \
-        .help = "with noise, the regulariser of a published local model; 0: the model's own"       \
+        .key = "warm-records", .type = TACIT_OPT_REAL, .fallback = "500", .min = 1e-9, .max = 1e9, \
+        .offset = offsetof(owner, member.records),                                                 \
+        .help = "with warm-lambda 0: the regulariser is this over the agent's number of records"   \
     }
 
 typedef struct warm_plan {

@@ -219,6 +219,7 @@ static void check_one_record(tacit_mechanism mechanism, tacit_unit unit, dice *d
     for (int k = 0; k < 60; k++) {
         learner l = learner_make(0, 1 + (uint32_t)(dice_unit(d) * 30));
         const tacit_local how = {.lambda = k % 4 ? pow(10, dice_between(d, -2, 2)) : 0,
+                                 .lambda_records = k % 8 ? 1 : 100,
                                  .radius = pow(10, dice_between(d, -2, 1))};
         const tacit_cost cost = plan(&l, &o, pow(10, dice_between(d, -2, 1)), &how);
         int64_t before[P], after[P];
@@ -399,7 +400,7 @@ static void test_objective_noise_is_as_large_as_it_must_be(void **state)
     const double zero[P] = {0};
     for (uint32_t r = 0; r < 4; r++)
         put_row(&l, r, zero, 1);
-    const tacit_local how = {TACIT_PERTURB_OBJECTIVE, 2, 1};
+    const tacit_local how = {TACIT_PERTURB_OBJECTIVE, 2, 0, 1};
     const tacit_privacy_options o = wishes(TACIT_MECHANISM_GAUSSIAN, TACIT_UNIT_RECORD);
     const tacit_cost cost = plan(&l, &o, 1, &how);
     const double ridge = 2 * 4 * 2.0;
@@ -424,9 +425,9 @@ static void test_objective_noise_is_as_large_as_it_must_be(void **state)
 static void test_what_is_not_proven_is_refused(void **state)
 {
     (void)state;
-    const tacit_local output = {TACIT_PERTURB_OUTPUT, 1, 1};
-    const tacit_local objective = {TACIT_PERTURB_OBJECTIVE, 1, 1};
-    const tacit_local faint = {TACIT_PERTURB_OBJECTIVE, 1e-6, 1};
+    const tacit_local output = {TACIT_PERTURB_OUTPUT, 1, 0, 1};
+    const tacit_local objective = {TACIT_PERTURB_OBJECTIVE, 1, 0, 1};
+    const tacit_local faint = {TACIT_PERTURB_OBJECTIVE, 1e-6, 0, 1};
     tacit_privacy_options o = wishes(TACIT_MECHANISM_GAUSSIAN, TACIT_UNIT_USER);
     tacit_cost cost;
     tacit_error err = {0};

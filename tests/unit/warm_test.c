@@ -108,8 +108,8 @@ static void check_fixed_point(const char *settings, double mu, double tolerance)
 static void test_with_hardly_any_noise_it_is_the_one_without(void **state)
 {
     (void)state;
-    check_fixed_point("mu=0.7 warm-lambda=0 radius=100 perturbation=output", 0.7, 0.1);
-    check_fixed_point("mu=0.7 warm-lambda=0 radius=5 perturbation=objective", 0.7, 0.2);
+    check_fixed_point("mu=0.7 warm-records=1 radius=100 perturbation=output", 0.7, 0.1);
+    check_fixed_point("mu=0.7 warm-records=1 radius=5 perturbation=objective", 0.7, 0.2);
 }
 
 static void test_one_release_an_agent_within_its_own_budget(void **state)

@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# make study STUDY=movielens_public: MovieLens-100K without leaks (examples/movielens-public.yaml
+# and examples/movielens-fifth.yaml), five random splits. TACIT_DATA is the folder that holds
+# movielens-100k/.
+#
+# Four rows for each of the two: alone, cd without noise, cd at epsilon 1 and at 0.1 (delta e^-5,
+# one record replaced, against everybody else together), all cd with a private finish. Every row
+# is tuned by itself, by the mean validation RMSE over the five splits; validation is a tenth of
+# each user's training ratings. The chosen setting then runs once more a split on all training
+# ratings, and only these runs' test RMSE is read. Choosing is not charged to any budget.
+#
+# Writes movielens_public.csv to bench/results/, and ends with 1 if cd at epsilon 1 is not below
+# alone in both.
+set -eu
+export LC_ALL=C
+tacit=${TACIT:-build/tacit}
+results=${RESULTS:-bench/results}
+seeds=${SEEDS:-1..5}
+if [ ! -e "${TACIT_DATA:-.}/movielens-100k/u.item" ]; then
+    echo "there is no movielens-100k/u.item in \"${TACIT_DATA:-.}\"; set TACIT_DATA to the folder" \
+        "that holds it (https://grouplens.org/datasets/movielens/100k/)" >&2
+    exit 2
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+quiet="privacy.mechanism=none privacy.epsilon=inf privacy.clip=0 privacy.releases=0"
+
+# strip FILE: without the sections that only cd understands.
+strip() {
+    awk '/^[a-z]/ { skip = $0 ~ /^(protocol|privacy):/ } !skip' "$1"
+}
+
+# tune ROW FILE SETTINGS VARIED...: the best setting by validation into $chosen, as --set words;
+# SETTINGS are words "key=value" for both runs. Then its test RMSE into $work/rows.
+tune() {
+    row=$1 file=$2 fixed=
+    for word in $3; do
+        fixed="$fixed --set $word"
+    done
+    shift 3
+    # shellcheck disable=SC2086
+    "$tacit" sweep "$file" --quiet --seeds "$seeds" --out "$work/v" --set run.every=0 \
+        --set data.validation-fraction=0.1 $fixed "$@" >"$work/v.txt"
+    chosen=$(awk -F, '
+        NR == 1 { for (k = 1; k <= NF; k++) name[k] = $k; next }
+        { for (k = 1; k <= NF; k++) value[name[k]] = $k
+          if (best == "" || value["validation_mean"] + 0 < best + 0) {
+              best = value["validation_mean"]; out = ""
+              for (k = 1; k <= NF; k++)
+                  if (name[k] ~ /\./) out = out " --set " name[k] "=" $k } }
+        END { print out }' "$work/v/means.csv")
+    points=$(($(wc -l <"$work/v/means.csv") - 1))
+    rm -rf "$work/v"
+    # shellcheck disable=SC2086
+    "$tacit" sweep "$file" --quiet --seeds "$seeds" --out "$work/t" --set run.every=0 $fixed \
+        $chosen >"$work/t.txt"
+    awk -F, -v row="$row" -v set="$(echo "$chosen" | sed 's/ --set / /g; s/^ //')" '
+        NR == 1 { for (k = 1; k <= NF; k++) at[$k] = k; next }
+        { printf "%s,%s,%s,%.5f\n", row, set, $at["seed"], $at["test"] }' \
+        "$work/t/runs.csv" >>"$work/rows"
+    rm -rf "$work/t"
+    echo "$row: $points settings tried; chosen:$(echo "$chosen" | sed 's/ --set / /g')"
+}
+
+echo "row,settings,seed,test_rmse" >"$work/rows"
+for way in public fifth; do
+    example=examples/movielens-$way.yaml
+    strip "$example" >"$work/alone.yaml"
+    lambdas=0.15,0.3,0.5,1
+    private="protocol.mu=1,5"
+    if [ $way = public ]; then
+        alone="-v data.facts-scale=0.2,0.4,0.8"
+        shape="-v data.facts-scale=0.8 -v protocol.finish-strengths=3,6"
+    else
+        alone="-v data.offset=public,public-items -v data.als-lambda=0.15,0.2 -v data.factors=10,20"
+        shape="-v data.offset=public -v protocol.finish-strengths=0.5,1"
+    fi
+    # shellcheck disable=SC2086
+    tune "$way alone" "$work/alone.yaml" "protocol.name=alone" \
+        -v model.lambda-records="$lambdas" $alone
+    # shellcheck disable=SC2086
+    tune "$way cd" "$example" "$quiet" -v protocol.mu=5,20 $shape
+    for epsilon in 1 0.1; do
+        # shellcheck disable=SC2086
+        tune "$way cd epsilon $epsilon" "$example" "privacy.epsilon=$epsilon" -v "$private" \
+            -v privacy.clip=0.5,2 $shape
+    done
+done
+
+# Mean and 95 % interval over the splits by Student's t; the gain over alone split by split.
+awk -F, '
+    function add(label, value) { if (!(label in n)) order[++labels] = label
+        n[label]++; sum[label] += value; square[label] += value * value }
+    BEGIN { split("12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262", t, " ") }
+    NR == 1 { next }
+    {
+        split($1, word, " ")
+        add($1, $4)
+        if (word[2] == "alone") alone[word[1], $3] = $4
+        else add("gain of " $1, alone[word[1], $3] - $4)
+    }
+    END {
+        for (k = 1; k <= labels; k++) {
+            l = order[k]; m = sum[l] / n[l]; v = square[l] / n[l] - m * m
+            half = n[l] > 1 && n[l] <= 10 ? t[n[l] - 1] * sqrt((v > 0 ? v : 0) / (n[l] - 1)) : 0
+            printf "%s,%d,%.4f,%.4f,%.4f\n", l, n[l], m, m - half, m + half
+        }
+    }' "$work/rows" >"$work/summary"
+
+echo
+echo "per-user test RMSE, mean over users and splits $seeds; nothing leaks:"
+echo
+echo "| | test RMSE | 95 % interval |"
+echo "| --- | --- | --- |"
+awk -F, '{ printf "| %s | %.4f | %.4f to %.4f |\n", $1, $3, $4, $5 }' "$work/summary"
+
+mkdir -p "$results"
+cp "$work/rows" "$results/movielens_public.csv"
+echo
+echo "written: $results/movielens_public.csv"
+
+awk -F, '$1 ~ /^gain of .* epsilon 1$/ { gains += $3 > 0 } END { exit gains != 2 }' \
+    "$work/summary" || {
+    echo "expected: cd at epsilon 1 below alone, in both" >&2
+    exit 1
+}

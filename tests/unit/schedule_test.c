@@ -254,6 +254,7 @@ static void test_vouching_believes_nobody(void **state)
     (void)state;
     const tacit_budget budget = {1, 1e-5, TACIT_TRUST_LOCAL, TACIT_BY_GDP};
     const tacit_budget other = {0.5, 1e-5, TACIT_TRUST_LOCAL, TACIT_BY_GDP};
+    const tacit_budget rarer = {1, 1e-9, TACIT_TRUST_LOCAL, TACIT_BY_GDP};
     tacit_cost list[6];
     for (int k = 0; k < 6; k++)
         list[k] = charged_plan(TACIT_MECHANISM_GAUSSIAN, 1, k % 3 == 2 ? 30 : 40, 5);
@@ -268,6 +269,7 @@ static void test_vouching_believes_nobody(void **state)
         const tacit_cost *next = *c == 'a' ? a : b;
         assert_true(tacit_costs_vouched(costs, &ledger, next, &budget));
         assert_false(tacit_costs_vouched(costs, &ledger, next, &other));
+        assert_false(tacit_costs_vouched(costs, &ledger, next, &rarer));
         check_ok(tacit_ledger_reserve(&ledger, costs, &budget, next, 0, &permit, &err), &err);
     }
     assert_false(tacit_costs_vouched(costs, &ledger, a, &budget)); /* nothing is left of it */

@@ -18,7 +18,8 @@
 
 #define MORE 6 /* vectors beyond those that are wanted */
 #define ROUNDS 60
-#define DEGREE 16
+#define DEGREE 32
+#define WORK 1e10 /* products of numbers after which it stops, converged or not */
 #define RESIDUAL 1e-6
 
 static void apply(const tacit_sparse *m, const double *x, double *y)
@@ -215,14 +216,16 @@ static void draw(const subspace *s)
 static tacit_status iterate(subspace *s, size_t count, double *room, tacit_error *err)
 {
     const double width = s->high - s->low;
+    const double work = (double)s->m->graph->entries * (double)s->block * DEGREE;
+    const int rounds = (int)fmin(ROUNDS, 3 + WORK / (work + 1));
     draw(s);
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
         if (!settle(s))
             return tacit_fail(err, TACIT_EINTERNAL, "LAPACK did not find small eigenvectors");
         const double cut = s->top[s->block - 1];
         if (!(width > 0) || residual(s, count) <= RESIDUAL * width || !(cut > s->low))
             break;
-        for (size_t k = 0; round + 1 < ROUNDS && k < s->block; k++)
+        for (size_t k = 0; round + 1 < rounds && k < s->block; k++)
             filter(s, cut, s->x + k * s->n, room, room + s->n);
     }
     return TACIT_OK;

@@ -28,8 +28,8 @@ typedef struct stage {
     tacit_source source;
     tacit_graph graph;
     tacit_model *model;
-    unsigned char options[4096]; /* cd's option struct */
-    double records;              /* of an agent, on average */
+    void *options;  /* cd's */
+    double records; /* of an agent, on average */
 } stage;
 
 static tacit_error err;
@@ -54,14 +54,16 @@ static void build(stage *st)
     bench_must(tacit_graph_k_out(&st->graph, st->agents, HALF_DEGREE, 1, &err), &err);
     tacit_model_options model = {.scalar = st->scalar};
     bench_must(tacit_model_create(&st->model, &model, FEATURES, &err), &err);
-    bench_must(tacit_options_defaults(&tacit_protocol_find("cd")->options, st->options, &err),
-               &err);
+    const tacit_section *options = &tacit_protocol_find("cd")->options;
+    st->options = calloc(1, options->size);
+    bench_must(tacit_options_defaults(options, st->options, &err), &err);
     for (uint32_t k = 0; k < st->agents; k++)
         st->records += tacit_dataset_rows(st->source.data, k, TACIT_TRAIN) / (double)st->agents;
 }
 
 static void stage_clear(stage *st)
 {
+    free(st->options);
     tacit_model_free(st->model);
     tacit_graph_clear(&st->graph);
     tacit_source_clear(&st->source);

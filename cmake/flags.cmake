@@ -66,11 +66,11 @@ function(tacit_kernel_flags sources)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     add_compile_definitions(TACIT_HAVE_X86_KERNELS)
     # Wide vectors never cross a function that is not inlined: no ABI is at stake.
-    set_source_files_properties(${math}/kernels_base.c PROPERTIES COMPILE_OPTIONS "-Wno-psabi")
+    set_source_files_properties(${math}/kernels_base.c PROPERTIES COMPILE_OPTIONS "-Wno-psabi;-fno-math-errno")
     set_source_files_properties(${math}/kernels_avx2.c PROPERTIES
-      COMPILE_OPTIONS "-mavx2;-mfma;-ffp-contract=fast")
+      COMPILE_OPTIONS "-mavx2;-mfma;-ffp-contract=fast;-fno-math-errno")
     set_source_files_properties(${math}/kernels_avx512.c PROPERTIES COMPILE_OPTIONS
-      "-mavx512f;-mavx512vl;-mavx512dq;-mavx512bw;-mfma;-ffp-contract=fast;-mprefer-vector-width=512")
+      "-mavx512f;-mavx512vl;-mavx512dq;-mavx512bw;-mfma;-ffp-contract=fast;-mprefer-vector-width=512;-fno-math-errno")
   else()
     list(REMOVE_ITEM ${sources} ${math}/kernels_avx2.c ${math}/kernels_avx512.c)
     set(${sources} ${${sources}} PARENT_SCOPE)

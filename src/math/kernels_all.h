@@ -6,12 +6,10 @@
 #include "math/kernels.h"
 #include "math/kernels_tables.h"
 
-/* How far ahead rows are asked for. Measured on 25 GB/s a core with random agents of 22 kB:
- * 6 kB 20 GB/s, 3 kB 15, 13 kB 17; a mere sum over the same random agents reaches 20. */
-#define AHEAD ((size_t)6400)
-
 /* Vectors of theta, and as many of g, that fit the registers beside all else. */
 #define NARROW (F32_LANES == 16 ? 7 : 3)
+/* ... and of theta alone. */
+#define HELD (F32_LANES == 16 ? 12 : 7)
 
 #define REAL float
 #define INDEX int32_t
@@ -160,6 +158,8 @@ static void chacha_words(const uint32_t key[8], size_t n, const uint64_t *nonce,
         .logistic = logistic_##suffix, .squared = squared_##suffix,                                \
         .gradient_logistic = gradient_logistic_##suffix, .lengths = lengths_##suffix,              \
         .to_grid = to_grid_##suffix, .gradient_squared = gradient_squared_##suffix,                \
+        .margins = margins_##suffix, .clip = clip_##suffix, .add_to_grid = add_to_grid_##suffix,   \
+        .from_grid = from_grid_##suffix,                                                           \
     }
 
 const tacit_kernels TABLE = {.name = TABLE_NAME,

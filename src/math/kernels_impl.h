@@ -18,7 +18,9 @@ typedef REAL NAME(vec8) __attribute__((vector_size(sizeof(REAL) * 8)));
 typedef REAL NAME(vec4) __attribute__((vector_size(sizeof(REAL) * 4)));
 typedef INDEX NAME(index) __attribute__((vector_size(sizeof(REAL) * 4)));
 typedef NAME(vec4) NAME(slope)(NAME(vec4) z, NAME(vec4) y); /* d loss / d z of four records */
+typedef INDEX NAME(bits) __attribute__((vector_size(sizeof(REAL) * LANES)));
 #define VEC NAME(vec)
+#define BITS NAME(bits)
 #define VEC4 NAME(vec4)
 #define INDEX4 NAME(index)
 #define SLOPE NAME(slope)
@@ -158,14 +160,19 @@ static inline VEC4 NAME(dot)(size_t p, const REAL *x, const REAL *theta, VEC tai
     return NAME(sum_to_4)(a + b); /* its four numbers still have to be added */
 }
 
-/* The last LANES numbers of theta, those already covered by full vectors set to zero. */
-static VEC NAME(masked_tail)(size_t p, const REAL *theta)
+/* All bits set in the lanes of a row's last LANES numbers that full vectors do not cover. */
+INLINE BITS NAME(tail_lanes)(size_t p)
 {
-    REAL part[LANES];
-    size_t covered = LANES - p % LANES;
-    for (size_t k = 0; k < LANES; k++)
-        part[k] = k < covered ? 0 : theta[p - LANES + k];
-    return LOAD(part);
+    static const INDEX order[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    BITS lane;
+    memcpy(&lane, order, sizeof lane);
+    return lane >= (INDEX)(LANES - p % LANES);
+}
+
+/* The last LANES numbers of theta, those already covered by full vectors set to zero. */
+INLINE VEC NAME(masked_tail)(size_t p, const REAL *theta)
+{
+    return (VEC)((BITS)LOAD(theta + p - LANES) & NAME(tail_lanes)(p));
 }
 
 static void NAME(dots)(size_t rows, size_t p, const void *xv, const void *thetav, void *zv)
@@ -222,79 +229,7 @@ static void NAME(accumulate)(size_t rows, size_t p, const void *xv, const void *
         NAME(axpy)(p, (double)coef[r], x + r * p, gv);
 }
 
-typedef INDEX NAME(bits) __attribute__((vector_size(sizeof(REAL) * LANES)));
-
-/* About ||x[r]||: what is exact is taken of integers later (bound.c). */
-static void NAME(lengths)(size_t rows, size_t p, bool l1, const void *xv, double *length)
-{
-    const REAL *x = xv;
-    const REAL zero = (REAL)-0.0;
-    NAME(bits) size;
-    memcpy(&size, &(VEC){0}, sizeof size);
-    INDEX sign;
-    memcpy(&sign, &zero, sizeof sign);
-    size = ~(size + sign);
-    for (size_t r = 0; r < rows; r++, x += p) {
-        VEC sum = {0};
-        size_t k = 0;
-        for (; k + LANES <= p; k += LANES) {
-            VEC v = LOAD(x + k);
-            sum += l1 ? (VEC)((NAME(bits))v & size) : v * v;
-        }
-        VEC4 four = NAME(sum_to_4)(sum);
-        double all = (double)(four[0] + four[1] + four[2] + four[3]);
-        for (; k < p; k++)
-            all += l1 ? fabs((double)x[k]) : (double)x[k] * (double)x[k];
-        length[r] = l1 ? all : sqrt(all);
-    }
-}
-
-typedef int32_t NAME(ints) __attribute__((vector_size(4 * LANES)));
-typedef int32_t NAME(ints_load)
-    __attribute__((vector_size(4 * LANES), aligned(sizeof(int32_t)), may_alias));
-
-/* What lies beyond +-top, NaN included, is brought to the border. */
-INLINE VEC NAME(within)(VEC v, VEC top)
-{
-    NAME(bits) below = v < top;
-    v = (VEC)(((NAME(bits))v & below) | ((NAME(bits))top & ~below));
-    NAME(bits) above = v > -top;
-    return (VEC)(((NAME(bits))v & above) | ((NAME(bits))(-top) & ~above));
-}
-
-/* row = a x in whole steps, rounded towards zero and no larger than `limit` (below 2^24) each;
- * returns no less than the sum of sizes (l1) or squares. Sums of whole numbers in REAL are off by
- * half an ulp an addition, which the factor at the end more than covers. */
-static double NAME(to_grid)(size_t p, double a, int32_t limit, bool l1, const void *xv,
-                            int32_t *row)
-{
-    const REAL *x = xv;
-    const VEC zero = {0}, top = zero + (REAL)limit, by = zero + (REAL)a;
-    VEC sum = {0};
-    double all = 0;
-    size_t k = 0;
-    for (; k + LANES <= p; k += LANES) {
-        const NAME(ints) whole =
-            __builtin_convertvector(NAME(within)(LOAD(x + k) * by, top), NAME(ints));
-        const VEC size = __builtin_convertvector(whole, VEC);
-        *(NAME(ints_load) *)(void *)(row + k) = whole;
-        NAME(bits) negative = size < zero;
-        const VEC sign =
-            (VEC)(((NAME(bits))(zero - 1) & negative) | ((NAME(bits))(zero + 1) & ~negative));
-        sum += size * (l1 ? sign : size);
-    }
-    for (; k < p; k++) {
-        double t = (double)((REAL)a * x[k]);
-        t = t < (double)limit ? t : (double)limit;
-        t = t > -(double)limit ? t : -(double)limit;
-        row[k] = (int32_t)t;
-        all += l1 ? fabs((double)row[k]) : (double)row[k] * (double)row[k];
-    }
-    const VEC4 four = NAME(sum_to_4)(sum);
-    all += (double)(four[0] + four[1] + four[2] + four[3]);
-    const size_t additions = p / LANES + 16;
-    return all * (1 + (double)additions * (sizeof(REAL) == 4 ? 0x1p-23 : 0x1p-52));
-}
+#include "math/kernels_grid.h"
 
 static inline VEC4 NAME(squared4)(VEC4 z, VEC4 y)
 {
@@ -304,13 +239,20 @@ static inline VEC4 NAME(squared4)(VEC4 z, VEC4 y)
 /* Slopes of any number of records. */
 static inline void NAME(slopes)(SLOPE *slope, size_t rows, const REAL *z, const REAL *y, REAL *coef)
 {
-    for (size_t r = 0; r < rows; r += 4) {
-        size_t n = rows - r < 4 ? rows - r : 4;
+    size_t r = 0;
+    for (; r + 4 <= rows; r += 4) {
+        VEC4 z4, y4;
+        memcpy(&z4, z + r, sizeof z4);
+        memcpy(&y4, y + r, sizeof y4);
+        z4 = slope(z4, y4);
+        memcpy(coef + r, &z4, sizeof z4);
+    }
+    if (r < rows) {
         VEC4 z4 = {0}, y4 = {0};
-        memcpy(&z4, z + r, n * sizeof *z);
-        memcpy(&y4, y + r, n * sizeof *y);
-        VEC4 c4 = slope(z4, y4);
-        memcpy(coef + r, &c4, n * sizeof *coef);
+        memcpy(&z4, z + r, (rows - r) * sizeof *z);
+        memcpy(&y4, y + r, (rows - r) * sizeof *y);
+        z4 = slope(z4, y4);
+        memcpy(coef + r, &z4, (rows - r) * sizeof *coef);
     }
 }
 
@@ -337,7 +279,7 @@ static inline GROUP NAME(group_at)(size_t r, size_t rows, size_t p, const REAL *
                                    const char *next)
 {
     size_t again = rows - r < 4 ? 4 - (rows - r) : 0;
-    size_t soon = r * p * sizeof(REAL) + AHEAD, bytes = rows * p * sizeof(REAL);
+    size_t soon = r * p * sizeof(REAL) + TACIT_ROWS_AHEAD, bytes = rows * p * sizeof(REAL);
     const char *ahead = soon < bytes ? (const char *)x + soon : next + (soon - bytes);
     return (GROUP){x + (r - again) * p, y + r - again, ahead, again};
 }
@@ -472,6 +414,7 @@ INLINE void NAME(gradient)(SLOPE *slope, size_t rows, size_t p, const REAL *x, c
 }
 
 #undef VEC
+#undef BITS
 #undef VEC4
 #undef INDEX4
 #undef SLOPE

@@ -21,39 +21,35 @@
 #include "model/linear.h"
 #include "privacy/release.h"
 
-#define TILE_ROWS 64
+#define TILE_ROWS 16 /* measured and added before the next are looked at: 6 kB of p = 100 in f32 \
+                      */
+#define SUM_ROWS 64  /* of at most 2^24 fit 32 bits */
 
 typedef struct grid_sum {
     const tacit_model *model;
+    const tacit_real_kernels *kernels;
     const tacit_cost *cost;
     const void *theta;
+    const char *next; /* what is read after the shard */
     int32_t limit;
-    double step;
-    int32_t *row;  /* one part */
-    int32_t *tile; /* the sum of TILE_ROWS parts at most */
-    int64_t *sum;  /* unit record */
-    double *mean;  /* unit user */
-    double weight; /* unit user: 1 / records */
+    double radius;   /* that clipping in floats aims at, in steps */
+    double per_step; /* 1 / step, a power of two */
+    int32_t *row;    /* one part */
+    int32_t *tile;   /* the sum of SUM_ROWS parts at most */
+    int64_t *sum;    /* unit record */
+    double *mean;    /* unit user */
+    double weight;   /* unit user: 1 / records */
     tacit_lot *lot;
 } grid_sum;
 
-/* By what slope * x is multiplied to be in steps and within the limit. */
-static double clipped(const grid_sum *g, double slope, double length)
+/* A row whose bound is not proved beforehand, or that is a part of a mean. */
+static void add_row(const grid_sum *g, const void *x, double a)
 {
-    const double radius = TACIT_GRID_AIM * g->limit, a = slope / g->step;
-    const double size = fabs(a) * length;
-    return size <= radius ? a : a * (radius / size);
-}
-
-static void add_row(const grid_sum *g, const void *x, double slope, double length)
-{
-    const tacit_real_kernels *kernels = tacit_kernels_for(g->model->shape.segment[0].scalar);
     const size_t p = g->model->features;
     const bool l1 = g->cost->norm == TACIT_L1;
-    const double a = clipped(g, slope, length);
     const double limit = g->limit, most = l1 ? limit : limit * limit;
     /* Beyond `most` only perhaps: the exact norm decides. */
-    if (!(kernels->to_grid(p, isfinite(a) ? a : 0, g->limit, l1, x, g->row) <= most))
+    if (!(g->kernels->to_grid(p, isfinite(a) ? a : 0, g->limit, l1, x, g->row) <= most))
         tacit_grid_shrink(g->cost->norm, g->limit, p, g->row);
     if (g->mean)
         for (size_t k = 0; k < p; k++)
@@ -71,30 +67,52 @@ static void close_tile(const grid_sum *g)
     memset(g->tile, 0, g->model->features * sizeof *g->tile);
 }
 
-static double slope_at(tacit_scalar scalar, const void *coef, size_t r)
+/* Rows whose slopes `coef` and sizes are known: clipped, to the grid, into the tile. */
+static void add_parts(const grid_sum *g, size_t rows, const char *x, const char *coef,
+                      const double *size)
 {
-    return scalar == TACIT_F64 ? ((const double *)coef)[r] : (double)((const float *)coef)[r];
+    const tacit_real_kernels *kernels = g->kernels;
+    const bool l1 = g->cost->norm == TACIT_L1, whole = !g->mean && tacit_lot_is_all(g->lot);
+    const size_t p = g->model->features;
+    const size_t value = tacit_scalar_size(g->model->shape.segment[0].scalar);
+    double a[TILE_ROWS];
+    if (kernels->clip(rows, p, l1, g->radius, g->per_step, coef, size, a) && whole) {
+        kernels->add_to_grid(rows, p, a, x, g->tile);
+        return;
+    }
+    for (size_t r = 0; r < rows; r++, x += p * value) {
+        if (!tacit_lot_takes(g->lot))
+            continue;
+        if (!g->mean &&
+            kernels->clip(1, p, l1, g->radius, g->per_step, coef + r * value, size + r, a + r))
+            kernels->add_to_grid(1, p, a + r, x, g->tile);
+        else
+            add_row(g, x, a[r]);
+    }
 }
 
 static void add_batch(const grid_sum *g, const tacit_batch *batch)
 {
     const tacit_model *model = g->model;
-    const tacit_scalar scalar = model->shape.segment[0].scalar;
-    const tacit_real_kernels *kernels = tacit_kernels_for(scalar);
-    const size_t p = model->features, value = tacit_scalar_size(scalar);
-    double z[TILE_ROWS], coef[TILE_ROWS], length[TILE_ROWS]; /* z, coef: of either scalar */
+    const tacit_real_kernels *kernels = g->kernels;
+    const size_t p = model->features, value = tacit_scalar_size(model->shape.segment[0].scalar);
+    const size_t bytes = batch->rows * p * value;
+    double z[TILE_ROWS], coef[TILE_ROWS], size[TILE_ROWS]; /* z, coef: of either scalar */
     for (size_t at = 0; at < batch->rows; at += TILE_ROWS) {
-        size_t rows = batch->rows - at < TILE_ROWS ? batch->rows - at : TILE_ROWS;
-        const char *x = (const char *)batch->x + at * p * value;
-        kernels->dots(rows, p, x, g->theta, z);
+        const size_t rows = batch->rows - at < TILE_ROWS ? batch->rows - at : TILE_ROWS;
+        const size_t from = at * p * value, soon = from + TACIT_ROWS_AHEAD;
+        const char *x = (const char *)batch->x + from;
+        const char *ahead = soon < bytes ? x + TACIT_ROWS_AHEAD
+                            : g->next    ? g->next + (soon - bytes)
+                                         : x;
+        kernels->margins(rows, p, g->cost->norm == TACIT_L1, x, g->theta, ahead, z, size);
         (model->loss == TACIT_LOGISTIC ? kernels->logistic : kernels->squared)(
             rows, z, (const char *)batch->y + at * value, coef);
-        kernels->lengths(rows, p, g->cost->norm == TACIT_L1, x, length);
-        for (size_t r = 0; r < rows; r++)
-            if (tacit_lot_takes(g->lot))
-                add_row(g, x + r * p * value, slope_at(scalar, coef, r), length[r]);
-        close_tile(g);
+        add_parts(g, rows, x, (const char *)coef, size);
+        if ((at + TILE_ROWS) % SUM_ROWS == 0)
+            close_tile(g);
     }
+    close_tile(g);
 }
 
 /* The mean, as one part. */
@@ -141,10 +159,13 @@ tacit_status tacit_gradient_on_grid(const tacit_model *model, tacit_permit *perm
         return status;
     const bool user = permit->cost.unit == TACIT_UNIT_USER;
     grid_sum g = {.model = model,
+                  .kernels = tacit_kernels_for(model->shape.segment[0].scalar),
                   .cost = &permit->cost,
                   .theta = tacit_vector_segment(tacit_vector_of_public(at), 0),
+                  .next = tacit_scratch_next_rows(scratch),
                   .limit = tacit_cost_limit(&permit->cost),
-                  .step = tacit_cost_step(&permit->cost),
+                  .radius = TACIT_GRID_AIM * tacit_cost_limit(&permit->cost),
+                  .per_step = 1 / tacit_cost_step(&permit->cost),
                   .row = tacit_scratch_alloc(scratch, p * sizeof *g.row),
                   .tile = tacit_scratch_alloc(scratch, p * sizeof *g.tile),
                   .sum = (*out)->steps,

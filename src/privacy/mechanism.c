@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "math/kernels.h"
 #include "privacy/release.h"
 
 #define PIECE 4096     /* coordinates, at least */
@@ -154,8 +155,14 @@ static void put_part(tacit_bounded *b, double step, uint32_t s, size_t first, si
     const int64_t *steps = b->steps + at;
     const double scale = step * b->factor; /* the step is a power of two: no rounding */
     void *to = tacit_vector_segment(b->value, s);
+    const tacit_scalar scalar = b->value->shape->segment[s].scalar;
     at -= first;
-    switch (b->value->shape->segment[s].scalar) {
+    if (scalar != TACIT_I64 && b->offset == 0) {
+        tacit_kernels_for(scalar)->from_grid(count, scale, steps,
+                                             (char *)to + at * tacit_scalar_size(scalar));
+        return;
+    }
+    switch (scalar) {
     case TACIT_F32:
         for (size_t k = 0; k < count; k++)
             ((float *)to)[at + k] = (float)((double)steps[k] * scale + b->offset);
@@ -194,7 +201,7 @@ static void release_piece(release *r, size_t piece, int64_t noise[PIECE])
         size_t count = end - at < PIECE ? end - at : PIECE;
         tacit_noise_draw(r->permit->noise, &stream, count, noise);
         for (size_t k = 0; k < count; k++) {
-            far |= (uint64_t)noise[k] + FAR >= 2 * FAR;
+            far |= ((uint64_t)noise[k] + FAR) >> 62; /* beyond +-FAR */
             b->steps[at + k] = (int64_t)((uint64_t)b->steps[at + k] + (uint64_t)noise[k]);
         }
         put(b, r->step, at, at + count);

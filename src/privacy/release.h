@@ -66,6 +66,10 @@ static inline uint64_t tacit_release_number(const tacit_random *random, const ta
 {
     return random->process ? tacit_random_unique() : permit->id;
 }
+static inline bool tacit_lot_is_all(const tacit_lot *lot)
+{
+    return lot->below >> 32 != 0;
+}
 static inline bool tacit_lot_takes(tacit_lot *lot)
 {
     uint32_t word;

@@ -32,7 +32,7 @@ run() {
 
 for dimension in 20 100; do
     for mu in 1 5; do
-        for way in "uniform 0" "paper 0.8" "optimal 0.9" "optimal 0.8" "optimal 0.7"; do
+        for way in "uniform 0" "paper 0.8" "optimal 0.9" "optimal 0.8" "optimal 0.7" "optimal 0"; do
             set -- $way
             for after in rest relay; do
                 for seed in $seeds; do

@@ -35,6 +35,7 @@
  *  2. An agent without records never asks for a permit: it only averages.
  *  3. A tick is one linear combination: neighbours, own model, released gradient.
  */
+#include <math.h>
 #include <stddef.h>
 
 #include "protocol/personal.h"
@@ -64,6 +65,26 @@ typedef struct cd_shared {
     warm_plan warm; /* start: propagated */
 } cd_shared;
 
+/*
+ * r of the policies where nobody said one: what is left of the squared noise after one of an
+ * agent's ticks, from public figures alone. What neighbours do not share averages out in a tick or
+ * two; what a neighbourhood has in common only goes by curvature, its own (a Hessian whose trace is
+ * at most the smoothness bound, hence that over p on average) and the regulariser's:
+ *
+ *     r = (1 - alpha mu c (S/p + 2 lambda))^2    for an agent with half the records of the largest.
+ */
+static double public_ratio(const cd_shared *s, const tacit_setup *setup)
+{
+    const size_t records = (size_t)fmin(fmax(s->common.full_confidence / 2, 1), 1e15);
+    const double weight = s->common.mu * personal_confidence(&s->common, records);
+    const double smooth = tacit_model_smoothness_bound(setup->model, s->options.radius);
+    const double twice = 2 * tacit_model_lambda(setup->model, records);
+    const double alpha = 1 / (1 + weight * (smooth + twice));
+    const double curved = smooth / (double)s->common.shape->segment[0].count + twice;
+    const double kept = 1 - alpha * weight * curved;
+    return fmin(fmax(kept * kept, 0.5), 0.99);
+}
+
 /* What the warm start costs is the first of what an agent may spend. */
 static tacit_status plan_costs(cd_shared *s, const tacit_setup *setup, tacit_error *err)
 {
@@ -73,7 +94,10 @@ static tacit_status plan_costs(cd_shared *s, const tacit_setup *setup, tacit_err
         warm ? warm_prepare(&s->warm, &o->warm, o->radius, o->warm_epsilon, setup, err) : TACIT_OK;
     if (status != TACIT_OK)
         return status;
-    return spending_plan(&s->gradients, setup, setup->privacy, s->common.shape->segment[0].count,
+    tacit_privacy_options privacy = *setup->privacy;
+    if (privacy.ratio == 0)
+        privacy.ratio = public_ratio(s, setup);
+    return spending_plan(&s->gradients, setup, &privacy, s->common.shape->segment[0].count,
                          "gradient", s->warm.costs.cost, s->warm.costs.groups, err);
 }
 

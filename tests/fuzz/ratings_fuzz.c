@@ -2,7 +2,7 @@
 /*
  * Any bytes as a file of ratings: an error with words, or agents whose records hold only finite
  * numbers. The first byte chooses among the options; one bit takes everything up to an empty
- * line as a list of known users.
+ * line as a list of known users. If the last byte is odd, some users are public.
  */
 #include <math.h>
 #include <stdint.h>
@@ -58,10 +58,11 @@ static void check_source(const tacit_source *s)
 {
     size_t features = tacit_dataset_features(s->data), rows = 0;
     uint32_t agents = tacit_dataset_agents(s->data);
+    bool with = s->targets.dimension > 0;
     for (uint32_t i = 0; i < agents; i++) {
         demand(tacit_dataset_rows(s->data, i, TACIT_TRAIN) > 0);
         rows += tacit_dataset_rows(s->data, i, TACIT_TRAIN);
-        for (uint64_t e = s->targets.row[i]; e < s->targets.row[i + 1]; e++)
+        for (uint64_t e = with ? s->targets.row[i] : 0; with && e < s->targets.row[i + 1]; e++)
             demand(s->targets.column[e] < s->targets.dimension && isfinite(s->targets.value[e]) &&
                    (e == s->targets.row[i] || s->targets.column[e - 1] < s->targets.column[e]));
         for (int split = 0; split < TACIT_SPLITS; split++) {
@@ -75,7 +76,7 @@ static void check_source(const tacit_source *s)
             }
         }
     }
-    demand(s->targets.row[agents] == rows && s->targets_leak);
+    demand(with ? s->targets.row[agents] == rows && s->targets_leak : s->leaks == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
@@ -94,6 +95,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     o.profile = (how & 32) != 0;
     o.test_fraction = how & 64 ? 0.4 : 0;
     o.validation_fraction = how & 64 ? 0.3 : 0;
+    if (bytes[len - 1] & 1) {
+        o.features = 2; /* als-public */
+        o.offset = bytes[len - 1] & 2 ? 3 : 4;
+        o.profile = 3; /* none */
+        o.public_users = 0.4;
+        o.shrinkage = 1;
+    }
     tacit_source s;
     tacit_error err = {0};
     tacit_status status =

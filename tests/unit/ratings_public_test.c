@@ -241,7 +241,7 @@ static void test_names_of_items_do_not_let_ratings_in(void **state)
         g[0][i] = NAN;
     g[0][0] = 4; /* one rating: its place among the agent's rows cannot move */
     memcpy(h, g, sizeof h);
-    h[0][LISTED - 1] = 4; /* "film 30" is read before all others now */
+    h[0][8] = 4; /* "film 9" is read before all others now, and numbered 0 */
     h[0][0] = NAN;
     tacit_source a = from_grid(&o, g, "film "), b = from_grid(&o, h, "film ");
     uint32_t count = 0;

@@ -21,8 +21,8 @@
  * Invariants:
  *  1. The prior is a function of sums and of public numbers (columns, m_i of those who gave). Never
  *     is a statistic taken at a finished model.
- *  2. An agent whose budget refuses gives nothing and listens on. So does one without records, or
- *     with a column of zeros: nobody could tell its voice from silence.
+ *  2. An agent whose budget refuses gives nothing and listens on. So does one without records. One
+ *     with a column of zeros, whom nobody is near, learns alone.
  */
 #include "protocol/chorus.h"
 
@@ -32,6 +32,15 @@
 static const double *column_of(const chorus_shared *s, tacit_agent agent)
 {
     return s->column + (size_t)agent * s->rank;
+}
+
+/* An agent that the voices do not reach: it neither gives nor learns from others. */
+static bool is_apart(const chorus_shared *s, tacit_agent agent)
+{
+    double sum = 0;
+    for (size_t k = 0; k < s->rank; k++)
+        sum += fabs(column_of(s, agent)[k]);
+    return sum == 0;
 }
 
 static double closing(const chorus_shared *s, uint64_t round)
@@ -73,20 +82,13 @@ static tacit_status voice(tacit_env *env, const chorus_shared *s, const chorus_a
     return status;
 }
 
-static bool has_voice(const chorus_shared *s, const tacit_facts *facts)
-{
-    double sum = 0;
-    for (size_t k = 0; k < s->rank; k++)
-        sum += fabs(column_of(s, facts->self)[k]);
-    return sum > 0 && facts->records > 0;
-}
-
 static tacit_status sing(tacit_env *env, const chorus_shared *s, const chorus_agent *self,
                          uint64_t round)
 {
     const tacit_facts *facts = tacit_facts_of(env);
     const double closes = closing(s, round);
-    if (round > s->rounds || !has_voice(s, facts) || !(facts->now < closes))
+    if (round > s->rounds || facts->records == 0 || is_apart(s, facts->self) ||
+        !(facts->now < closes))
         return TACIT_OK;
     tacit_permit *permit;
     tacit_bounded *bounded;
@@ -149,7 +151,8 @@ static tacit_status recall(tacit_env *env, const chorus_shared *s, const tacit_e
 static tacit_status listen(tacit_env *env, const chorus_shared *s, chorus_agent *self,
                            const tacit_event *event)
 {
-    if (event->at.kind != CHORUS_SUM || event->id < 1 || event->id > s->rounds || !event->beside)
+    if (event->at.kind != CHORUS_SUM || event->id < 1 || event->id > s->rounds || !event->beside ||
+        is_apart(s, tacit_facts_of(env)->self))
         return TACIT_OK;
     tacit_public *next = tacit_new_public(env, s->model);
     if (!next)

@@ -15,7 +15,7 @@ declare -A may=(
     [graph]="base config math random"
     [data]="base config math random"
     [model]="base config math random privacy data"
-    [protocol]="base config privacy data model"
+    [protocol]="base config privacy graph data model"
     [runtime]="base config math random privacy graph data model protocol"
     [report]="base"
     [experiment]="base config math random privacy graph data model protocol runtime report"
@@ -24,7 +24,7 @@ declare -A may=(
 )
 # Which module a public header belongs to.
 declare -A owner=(
-    [base]=base [targets]=base [checkpoint]=base [vector]=base [config]=config [random]=random [noise]=random [privacy]=privacy [account]=privacy [ledger]=privacy [audit]=privacy [canary]=experiment [graph]=graph
+    [base]=base [targets]=base [checkpoint]=base [vector]=base [config]=config [random]=random [noise]=random [privacy]=privacy [account]=privacy [ledger]=privacy [audit]=privacy [canary]=experiment [advise]=experiment [graph]=graph
     [data]=data [model]=model [env]=protocol [protocol]=protocol [runtime]=runtime
     [experiment]=experiment [sweep]=experiment [reproduce]=reproduce [tacit]=cli
 )

@@ -5,6 +5,7 @@
 #include "tacit/account.h"
 #include "tacit/audit.h"
 #include "tacit/base.h"
+#include "tacit/advise.h"
 #include "tacit/canary.h"
 #include "tacit/checkpoint.h"
 #include "tacit/config.h"

@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tacit advise: words, numbers for programs, and what it refuses.
+. "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
+file="$TACIT_SOURCE_DIR/examples/private.yaml"
+
+says 'one-shot' "$TACIT" advise "$file"
+says 'for one record (adjacency replace)' "$TACIT" advise "$file"
+says 'nothing was spent' "$TACIT" advise "$file"
+says 'too small for collaboration to help' "$TACIT" advise "$file" --set privacy.epsilon=0.001
+says '"schema": "tacit.advice/1"' "$TACIT" advise "$file" --json
+says '"adjacency": "replace"' "$TACIT" advise "$file" --json
+
+expect 2 'which experiment' "$TACIT" advise
+expect 2 'one experiment at a time' "$TACIT" advise "$file" "$file"
+expect 3 'advice needs a budget' "$TACIT" advise "$file" --set privacy.epsilon=inf
+expect 3 'advice needs a budget' "$TACIT" advise "$file" --set privacy.epsilon=0
+expect 3 'advice is for' "$TACIT" advise "$file" --set privacy.unit=user
+expect 3 'nowhere.yaml' "$TACIT" advise nowhere.yaml
+expect 2 'expected a number' "$TACIT" advise "$file" --signal 2
+[ ! -e runs ] || complain "advice left a folder behind"
+exit $failed

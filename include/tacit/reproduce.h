@@ -11,7 +11,8 @@ typedef struct tacit_reproduce_request {
     int64_t seed;   /* of the first run; the others follow */
     uint32_t seeds; /* runs to average over; 0: as many as the figure says */
     uint32_t threads;
-    bool quick; /* a smaller task, to see that all works: not the figure */
+    bool quick;       /* a smaller task, to see that all works: not the figure */
+    const char *data; /* folder of data files; NULL or "": none, and figures that need it fail */
     const tacit_stop *stop;
     tacit_progress *progress;
     void *progress_ctx;
@@ -40,10 +41,14 @@ void tacit_reproduced_free(tacit_reproduced *result);
 typedef struct tacit_reproduced_row {
     const char *what;
     double ours;      /* mean over runs */
-    double low, high; /* least and largest of the runs */
+    double low, high; /* tacit_reproduced_spread says what they are; NaN: unknown */
     double paper;     /* NaN: the paper prints no such number */
 } tacit_reproduced_row;
 size_t tacit_reproduced_rows(const tacit_reproduced *result, const tacit_reproduced_row **rows);
+/* What `low` and `high` are: "the least and the largest of them", "its 95 % interval". */
+const char *tacit_reproduced_spread(const tacit_reproduced *result);
+/* What a reader must know before any number: that curves are unsound, that data leak. "": nothing. */
+const char *tacit_reproduced_warning(const tacit_reproduced *result);
 /* For people: "12,345", "0.881", "1.2e-09"; "not reached" for NaN. */
 void tacit_reproduced_number(double value, char *out, size_t size);
 /* What one sees, a sentence each. */

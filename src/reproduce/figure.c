@@ -83,6 +83,14 @@ void figure_add_series(tacit_reproduced *f, size_t panel, const char *name, size
     memcpy(s->high, high ? high : y, count * sizeof *y);
 }
 
+void figure_draw(tacit_reproduced *f, uint32_t colour, bool dashed)
+{
+    if (f->series_count == 0)
+        return;
+    f->series[f->series_count - 1].colour = colour + 1;
+    f->series[f->series_count - 1].dashed = dashed;
+}
+
 void figure_add_row(tacit_reproduced *f, double ours, double low, double high, double paper,
                     const char *fmt, ...)
 {
@@ -139,6 +147,16 @@ size_t tacit_reproduced_rows(const tacit_reproduced *f, const tacit_reproduced_r
 {
     *rows = f->rows;
     return f->row_count;
+}
+
+const char *tacit_reproduced_spread(const tacit_reproduced *f)
+{
+    return f->spread ? f->spread : "the least and the largest of them";
+}
+
+const char *tacit_reproduced_warning(const tacit_reproduced *f)
+{
+    return f->warning ? f->warning : "";
 }
 
 /* A whole number with a comma every three digits. */

@@ -22,7 +22,9 @@ typedef struct figure_series {
     size_t panel;
     char *name;
     size_t count;
-    double *x, *y, *low, *high; /* mean over runs, least, largest */
+    double *x, *y, *low, *high; /* mean over runs, and its spread */
+    uint32_t colour;            /* 0: by its place; else one more than the colour's number */
+    bool dashed;                /* not to be trusted: an unsound claim */
 } figure_series;
 
 struct tacit_reproduced {
@@ -39,6 +41,8 @@ struct tacit_reproduced {
     const char **findings;
     size_t finding_count, finding_capacity;
     const char *paper_numbers; /* a sentence about what the paper prints; a literal */
+    const char *spread;        /* what low and high are; NULL: the least and the largest run */
+    const char *warning;       /* stands first on the page; a literal, or NULL */
     bool failed;               /* memory ran out */
 };
 
@@ -47,6 +51,8 @@ size_t figure_add_panel(tacit_reproduced *f, const figure_panel *panel);
 /* Takes over nothing: the numbers are copied. */
 void figure_add_series(tacit_reproduced *f, size_t panel, const char *name, size_t count,
                        const double *x, const double *y, const double *low, const double *high);
+/* How the series added last is drawn. */
+void figure_draw(tacit_reproduced *f, uint32_t colour, bool dashed);
 void figure_add_row(tacit_reproduced *f, double ours, double low, double high, double paper,
                     const char *fmt, ...) TACIT_PRINTF(6, 7);
 void figure_find(tacit_reproduced *f, const char *fmt, ...) TACIT_PRINTF(2, 3);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "experiment/files.h"
-#include "report/page.h"
+#include "report/chart.h"
 #include "reproduce/figure.h"
 
 /* ---- JSON ---- */
@@ -34,6 +34,7 @@ static void json_series(tacit_json *json, const tacit_reproduced *f, const figur
     json_numbers(json, "y", s->count, s->y);
     json_numbers(json, "low", s->count, s->low);
     json_numbers(json, "high", s->count, s->high);
+    tacit_json_bool(json, "unsound", s->dashed);
     tacit_json_end(json, '}');
 }
 
@@ -68,6 +69,8 @@ char *tacit_reproduced_json(const tacit_reproduced *f)
         tacit_json_text(&json, f->settings[k].key, f->settings[k].value);
     tacit_json_end(&json, '}');
     tacit_json_text(&json, "paper_numbers", f->paper_numbers ? f->paper_numbers : "");
+    tacit_json_text(&json, "warning", tacit_reproduced_warning(f));
+    tacit_json_text(&json, "spread", tacit_reproduced_spread(f));
     json_rows(&json, f);
     tacit_json_begin(&json, "findings", '[');
     for (size_t k = 0; k < f->finding_count; k++)
@@ -125,6 +128,12 @@ static void page_row(tacit_writer *out, const tacit_reproduced_row *row)
         tacit_page_figure(out, row->what, "%s%s", ours, paper);
 }
 
+/* Charts draw the colours after the first seven dashed. */
+static uint32_t colour_of(const figure_series *s)
+{
+    return s->colour ? s->colour + (s->dashed ? TACIT_COLOURS : 0) : 0;
+}
+
 static void page_panel(tacit_writer *out, const tacit_reproduced *f, size_t which)
 {
     const figure_panel *panel = &f->panels[which];
@@ -142,7 +151,8 @@ static void page_panel(tacit_writer *out, const tacit_reproduced *f, size_t whic
                                                       .x = s->x,
                                                       .y = s->y,
                                                       .low = s->low,
-                                                      .high = s->high};
+                                                      .high = s->high,
+                                                      .colour = colour_of(s)};
     }
     tacit_page_chart(out, &chart);
 }
@@ -150,12 +160,15 @@ static void page_panel(tacit_writer *out, const tacit_reproduced *f, size_t whic
 static char *page_text(const tacit_reproduced *f)
 {
     tacit_writer out = {0};
+    char spread[200];
     tacit_page_open(&out, f->of->title, f->of->paper);
     if (f->quick)
         tacit_page_words(&out,
                          "A quick look: the task is smaller than the paper's and the numbers are "
                          "not comparable.",
                          true);
+    if (f->warning)
+        tacit_page_words(&out, f->warning, true);
     for (size_t k = 0; k < f->finding_count; k++)
         tacit_page_words(&out, f->findings[k], false);
     tacit_page_grid(&out);
@@ -163,7 +176,8 @@ static char *page_text(const tacit_reproduced *f)
         page_panel(&out, f, k);
     tacit_page_grid_end(&out);
     tacit_page_heading(&out, "In numbers");
-    tacit_page_words(&out, "Mean over the runs, and the least and the largest of them.", false);
+    snprintf(spread, sizeof spread, "Mean over the runs, and %s.", tacit_reproduced_spread(f));
+    tacit_page_words(&out, spread, false);
     if (f->paper_numbers)
         tacit_page_words(&out, f->paper_numbers, false);
     tacit_page_table(&out);

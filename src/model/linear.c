@@ -70,6 +70,7 @@ tacit_status tacit_model_create(tacit_model **out, const tacit_model_options *o,
         free(model);
         return status;
     }
+    tacit_statistics_shape_init(model);
     *out = model;
     return TACIT_OK;
 }

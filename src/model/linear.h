@@ -13,6 +13,7 @@ struct tacit_model {
     size_t features;
     tacit_shape shape;        /* "weights" */
     tacit_shape scalar_shape; /* "value": one f64 */
+    tacit_shape statistics;   /* no segments: there would be too many numbers */
 };
 
 /* Loss of one record at margin z = theta . x, its first and second derivative by z. */
@@ -28,6 +29,9 @@ void tacit_row_doubles(const tacit_batch *batch, tacit_scalar scalar, size_t fea
 tacit_status tacit_gradient_on_grid(const tacit_model *model, tacit_permit *permit,
                                     const tacit_shard *shard, const tacit_public *at,
                                     tacit_scratch *scratch, tacit_bounded **out, tacit_error *err);
+
+/* statistics.c: the shape of an agent's one vector. */
+void tacit_statistics_shape_init(tacit_model *model);
 
 /* local_noisy.c: with R/mu as sigma of b, objective perturbation tells no more than two Gaussians
  * `told` apart; `curve` is R^2 / (4 Lambda). 0: no sigma does. */

@@ -11,7 +11,8 @@
     X(model_propagation)  \
     X(admm)               \
     X(perturbed)          \
-    X(chorus)
+    X(chorus)             \
+    X(one_shot)
 
 #define DECLARE(name) extern const tacit_protocol tacit_protocol_##name;
 EVERY_PROTOCOL(DECLARE)

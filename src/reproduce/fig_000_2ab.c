@@ -230,8 +230,8 @@ static void plan(figure *f)
         f->bare[w] = case_add(&f->book, &bare[w], "run.time=%g", END);
         for (size_t k = 0; k < TICKS; k++)
             f->noisy[w][k] = case_add(&f->book, &noisy[w],
-                                      "%srun.time=%g;privacy.epsilon=%g;privacy.releases=%d", start,
-                                      END, f->epsilon, ticks[k]);
+                                      "%srun.time=%g;privacy.epsilon=%g;privacy.releases=%d",
+                                      f->warm ? warm[w] : "", END, f->epsilon, ticks[k]);
         for (size_t k = 0; k < TICKS && f->warm; k++)
             f->from_zero[w][k] =
                 case_add(&f->book, &noisy[w], "run.time=%g;privacy.epsilon=%g;privacy.releases=%d",

@@ -74,7 +74,7 @@ for way in public fifth; do
         shape="-v data.facts-scale=0.8 -v protocol.finish-strengths=3,6"
     else
         alone="-v data.offset=public,public-items -v data.als-lambda=0.15,0.2 -v data.factors=10,20"
-        shape="-v data.offset=public -v protocol.finish-strengths=0.5,1"
+        shape="-v data.offset=public,public-items -v protocol.finish-strengths=1,2"
     fi
     # shellcheck disable=SC2086
     tune "$way alone" "$work/alone.yaml" "protocol.name=alone" \

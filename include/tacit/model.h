@@ -119,8 +119,8 @@ double tacit_model_statistics_noise(const tacit_model *model, const tacit_cost *
  * with the model's own regulariser, learning alone, is always in the grid. Nothing of it may be
  * sent. */
 typedef enum tacit_finish_choice {
-    TACIT_FINISH_MEAN, /* all, each with weight exp(-sharpness * sum of held-out losses) */
     TACIT_FINISH_BEST, /* the one with the least held-out loss */
+    TACIT_FINISH_MEAN, /* all, each with weight exp(-sharpness * sum of held-out losses) */
     TACIT_FINISH_FIRST /* the first scale and strength; nothing is judged */
 } tacit_finish_choice;
 typedef struct tacit_finish {
@@ -129,7 +129,8 @@ typedef struct tacit_finish {
     const double *scale;    /* of the prior */
     const double *strength; /* positive; multiplied by 1/m, m the number of records fitted */
     tacit_finish_choice choice;
-    double sharpness;
+    double sharpness; /* of the mean */
+    double margin; /* another best than the first must be better by so many standard errors */
     uint64_t seed; /* shuffles records into folds */
 } tacit_finish;
 typedef struct tacit_finished {
@@ -164,10 +165,17 @@ typedef struct tacit_evidence {
     double radius;      /* of a record */
     double share;       /* of |x|^2: how large E[y x] is beforehand, squared and times p */
     double dense;       /* probability beforehand that all features matter; 1: no other thought */
+    /* squared loss only: */
+    const double *products; /* E[x x^T] as others say, p x p, positive semidefinite; or NULL */
+    double variance;        /* of a weight, beforehand */
 } tacit_evidence;
 tacit_status tacit_model_krige(const tacit_model *model, const tacit_shard *shard,
                                const tacit_evidence *evidence, tacit_secret *mean,
                                tacit_secret *precision, tacit_error *err);
+/* The same for the squared loss, fitted to own records at once. */
+tacit_status tacit_model_krige_squared(const tacit_model *model, const tacit_shard *shard,
+                                       const tacit_evidence *evidence, tacit_secret *out,
+                                       tacit_error *err);
 
 /* The exact minimiser of L_i. */
 tacit_status tacit_model_solve(const tacit_model *model, const tacit_shard *shard,

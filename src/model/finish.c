@@ -6,17 +6,18 @@
  *     theta = argmin (1/m) sum_r loss(theta; x_r, y_r) + (v/m) ||theta - a prior||^2
  *
  * Candidates are all (scale a, strength v) of a grid, and learning alone: a = 0, v = m lambda(m).
- * Each is judged by cross-validation on the agent's own records, then the chosen one is fitted to
- * all of them. v weighs the prior against a sum over records, so it means the same in a fold, which
- * has fewer of them. The first candidate is the default: for an agent with fewer than two records,
- * and, with a margin, where another is not clearly better.
+ * Each is judged by cross-validation on the agent's own records. Then either the best is fitted to
+ * all of them, or all are, and averaged with weights exp(-sharpness * (sum of held-out losses)):
+ * few records judge badly, and a mean of good models errs less than the one that was lucky. v
+ * weighs the prior against a sum over records, so it means the same in a fold, which has fewer of
+ * them. An agent with fewer than two records takes the first candidate.
  *
  * Invariants:
  *  1. Whatever is computed here stays here: it is written to a tacit_secret, and the choice to a
  *     struct whose numbers are secrets. Memory is wiped.
  *  2. The result depends on records, prior, options and seed, on nothing else.
- *  3. A prior that cannot be used (a number that is not finite) is no prior; one so large that
- *     its fit fails is never chosen by cross-validation.
+ *  3. A prior with a number that is not finite is no prior; one so large that its fit fails is
+ *     never chosen by cross-validation. If nothing else is left, the agent learns alone.
  */
 #include <math.h>
 #include <sodium.h>
@@ -29,8 +30,9 @@
 
 #define TOLERANCE_CHOOSE 1e-8
 #define TOLERANCE_FINAL 1e-13
+#define NEGLIGIBLE 1e-4 /* weight of a model beside that of the best */
 
-/* Sums over held-out records: of the losses, and of how they differ from the first candidate's. */
+/* Sums over held-out records: of losses, and of what they differ by from the first candidate's. */
 typedef struct tally {
     double loss, difference, square;
 } tally;
@@ -40,9 +42,10 @@ typedef struct choice {
     const tacit_finish *how;
     near_fit fit;
     uint32_t *fold;
-    double *first; /* m: losses of the first candidate */
     size_t candidates;
-    tally *marks;
+    tally *tally;           /* of each candidate */
+    double *first;          /* m: losses of the first candidate */
+    double *theta, *fitted; /* p: the weighted sum so far, one fit */
 } choice;
 
 static bool is_alone(const choice *w, size_t k)
@@ -90,7 +93,7 @@ static uint32_t deal_folds(choice *w)
 /* Add the losses of candidate k on the records of fold `out`. */
 static void judge(choice *w, size_t k, uint32_t out, bool fitted)
 {
-    tally *mark = &w->marks[k];
+    tally *sums = &w->tally[k];
     for (size_t r = 0; r < w->fit.m; r++) {
         if (w->fold[r] != out)
             continue;
@@ -99,9 +102,10 @@ static void judge(choice *w, size_t k, uint32_t out, bool fitted)
             loss = INFINITY;
         if (k == 0)
             w->first[r] = loss;
-        mark->loss += loss;
-        mark->difference += loss - w->first[r];
-        mark->square += (loss - w->first[r]) * (loss - w->first[r]);
+        const double difference = loss - w->first[r];
+        sums->loss += loss;
+        sums->difference += difference;
+        sums->square += difference * difference;
     }
 }
 
@@ -127,22 +131,23 @@ static void try_fold(choice *w, uint32_t out)
 /* Is `k` better than the first candidate by the margin asked for? */
 static bool is_clear(const choice *w, size_t k)
 {
-    const tally *mark = &w->marks[k];
-    const double m = (double)w->fit.m, mean = mark->difference / m;
-    const double variance = fmax(0, mark->square / m - mean * mean) / (m - 1);
+    const tally *sums = &w->tally[k];
+    const double m = (double)w->fit.m, mean = sums->difference / m;
+    const double variance = fmax(0, sums->square / m - mean * mean) / (m - 1);
     return !(w->how->margin > 0) || !isfinite(variance) || -mean > w->how->margin * sqrt(variance);
 }
 
+/* The best candidate; the first if nothing is to be judged. */
 static size_t choose(choice *w)
 {
-    if (w->fit.m < 2)
+    if (w->fit.m < 2 || w->how->choice == TACIT_FINISH_FIRST)
         return 0;
     const uint32_t folds = deal_folds(w);
     for (uint32_t out = 0; out < folds; out++)
         try_fold(w, out);
     size_t best = 0;
     for (size_t k = 1; k < w->candidates; k++)
-        if (w->marks[k].loss < w->marks[best].loss)
+        if (w->tally[k].loss < w->tally[best].loss)
             best = k;
     return best == 0 || is_clear(w, best) ? best : 0;
 }
@@ -152,7 +157,7 @@ static size_t choose(choice *w)
 static tacit_status check_grid(const tacit_finish *how, tacit_error *err)
 {
     bool good = how->folds >= 2 && how->scales > 0 && how->strengths > 0 && how->scales <= 1000 &&
-                how->strengths <= 1000 && how->margin >= 0;
+                how->strengths <= 1000 && how->sharpness >= 0 && how->margin >= 0;
     for (size_t k = 0; good && k < how->scales; k++)
         good = isfinite(how->scale[k]);
     for (size_t k = 0; good && k < how->strengths; k++)
@@ -160,7 +165,7 @@ static tacit_status check_grid(const tacit_finish *how, tacit_error *err)
     return good ? TACIT_OK
                 : tacit_fail(err, TACIT_EINPUT,
                              "a private finish needs two folds or more, finite scales, positive "
-                             "strengths, and a margin that is not negative");
+                             "strengths, and neither a negative sharpness nor margin");
 }
 
 /* Without records there is nothing to weigh: the prior as it is. */
@@ -176,36 +181,66 @@ static void adopt(const tacit_model *model, const tacit_public *prior, double sc
                          finite ? scale * tacit_vector_get(v, 0, k) : 0);
 }
 
-/* Fit candidate k to all records. */
-static tacit_status fit_all(choice *w, size_t k, const tacit_shard *shard, tacit_secret *out,
-                            tacit_error *err)
+/* theta += weight * (candidate k fitted to all records); false if that cannot be found. */
+static bool add_fit(choice *w, size_t k, double weight)
 {
-    const double scale = scale_of(w, k);
     near_fit *fit = &w->fit;
     memset(fit->c, 0, fit->k * sizeof(double));
-    if (!near_solve(fit, &(near_aim){.scale = scale,
+    if (!near_solve(fit, &(near_aim){.scale = scale_of(w, k),
                                      .weight = weight_of(w, k, fit->m),
                                      .tolerance = TOLERANCE_FINAL}))
-        return tacit_model_solve(w->model, shard, out, err);
-    double *theta = calloc(fit->p, sizeof *theta);
-    if (!theta)
-        return tacit_out_of_memory(err);
-    near_theta(fit, scale, theta);
+        return false;
+    near_theta(fit, scale_of(w, k), w->fitted);
     for (size_t j = 0; j < fit->p; j++)
-        tacit_vector_set(tacit_vector_of_secret(out), 0, j, theta[j]);
-    sodium_memzero(theta, fit->p * sizeof *theta);
-    free(theta);
-    return TACIT_OK;
+        w->theta[j] += weight * w->fitted[j];
+    return true;
+}
+
+/* theta becomes the model that was chosen, or the mean of all; false if there is none. */
+static bool fit_all(choice *w, size_t best)
+{
+    const bool judged = w->fit.m > 1 && w->how->choice == TACIT_FINISH_MEAN;
+    double sum = 0;
+    for (size_t k = 0; k < w->candidates; k++) {
+        double weight = k == best;
+        if (judged)
+            weight = exp(-w->how->sharpness * (w->tally[k].loss - w->tally[best].loss));
+        if (weight > NEGLIGIBLE && add_fit(w, k, weight))
+            sum += weight;
+    }
+    for (size_t j = 0; j < w->fit.p && sum > 0; j++)
+        w->theta[j] /= sum;
+    return sum > 0;
+}
+
+static tacit_status start(choice *w, const tacit_shard *shard, const tacit_public *prior,
+                          tacit_error *err)
+{
+    tacit_status status = near_init(&w->fit, w->model, shard, prior, err);
+    if (status != TACIT_OK)
+        return status;
+    w->fold = calloc(w->fit.m, sizeof *w->fold);
+    w->tally = calloc(w->candidates, sizeof *w->tally);
+    w->first = calloc(w->fit.m, sizeof *w->first);
+    w->theta = calloc(w->fit.p, sizeof *w->theta);
+    w->fitted = calloc(w->fit.p, sizeof *w->fitted);
+    return w->fold && w->tally && w->first && w->theta && w->fitted ? TACIT_OK
+                                                                    : tacit_out_of_memory(err);
+}
+
+static void wipe(void *memory, size_t bytes)
+{
+    if (memory)
+        sodium_memzero(memory, bytes);
+    free(memory);
 }
 
 static void clear(choice *w)
 {
-    if (w->first)
-        sodium_memzero(w->first, w->fit.m * sizeof *w->first);
-    if (w->marks)
-        sodium_memzero(w->marks, w->candidates * sizeof *w->marks);
-    free(w->first);
-    free(w->marks);
+    wipe(w->tally, w->candidates * sizeof *w->tally);
+    wipe(w->first, w->fit.m * sizeof *w->first);
+    wipe(w->theta, w->fit.p * sizeof *w->theta);
+    wipe(w->fitted, w->fit.p * sizeof *w->fitted);
     free(w->fold);
     near_clear(&w->fit);
 }
@@ -224,20 +259,20 @@ tacit_status tacit_model_finish(const tacit_model *model, const tacit_shard *sha
         return TACIT_OK;
     }
     choice w = {.model = model, .how = how, .candidates = how->scales * how->strengths + 1};
-    status = near_init(&w.fit, model, shard, prior, err);
+    status = start(&w, shard, prior, err);
     if (status != TACIT_OK)
         goto out;
-    w.fold = calloc(m, sizeof *w.fold);
-    w.first = calloc(m, sizeof *w.first);
-    w.marks = calloc(w.candidates, sizeof *w.marks);
-    if (!w.fold || !w.first || !w.marks) {
-        status = tacit_out_of_memory(err);
+    const size_t best = choose(&w);
+    *chosen = (tacit_finished){
+        {scale_of(&w, best)},
+        {weight_of(&w, best, m)},
+        {m > 1 && how->choice != TACIT_FINISH_FIRST ? w.tally[best].loss / (double)m : NAN}};
+    if (!fit_all(&w, best)) {
+        status = tacit_model_solve(model, shard, out, err);
         goto out;
     }
-    const size_t k = choose(&w);
-    *chosen = (tacit_finished){
-        {scale_of(&w, k)}, {weight_of(&w, k, m)}, {m > 1 ? w.marks[k].loss / (double)m : NAN}};
-    status = fit_all(&w, k, shard, out, err);
+    for (size_t k = 0; k < model->features; k++)
+        tacit_vector_set(tacit_vector_of_secret(out), 0, k, w.theta[k]);
 out:
     clear(&w);
     return status;

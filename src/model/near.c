@@ -57,14 +57,19 @@ static void read_records(const tacit_shard *shard, size_t p, double *x, double *
             tacit_row_doubles(&batch, tacit_shard_scalar(shard), p, r, x, y);
 }
 
+static bool all_finite(size_t n, const double *x)
+{
+    for (size_t k = 0; k < n; k++)
+        if (!isfinite(x[k]))
+            return false;
+    return true;
+}
+
 static void read_prior(const tacit_public *prior, size_t p, double *out)
 {
-    bool finite = prior != NULL;
-    for (size_t k = 0; finite && k < p; k++) {
+    for (size_t k = 0; prior && k < p; k++)
         out[k] = tacit_vector_get(tacit_vector_of_public(prior), 0, k);
-        finite = isfinite(out[k]);
-    }
-    if (!finite) /* a neighbour may say anything */
+    if (!all_finite(p, out)) /* a neighbour may say anything */
         memset(out, 0, p * sizeof *out);
 }
 
@@ -171,6 +176,10 @@ static void take_records(near_fit *n, const tacit_shard *shard, bool units)
     double *x = take(&free, m * p), *y = take(&free, m), *pull = take(&free, m);
     read_records(shard, p, x, y);
     f64()->dots(m, p, x, center, pull);
+    if (!all_finite(m, pull)) { /* a prior so large is none */
+        memset(center, 0, p * sizeof *center);
+        memset(pull, 0, m * sizeof *pull);
+    }
     if (units) {
         count_in_units(m, p, unit, x);
         n->unit = unit;
@@ -212,13 +221,18 @@ void near_clear(near_fit *n)
 
 /* ---- Newton ---- */
 
+static bool is_used(const near_aim *aim, size_t r)
+{
+    return !aim->fold || aim->fold[r] != aim->out;
+}
+
 /* Margins, slopes and curvatures at c. */
 static void look(near_fit *n, const near_aim *aim)
 {
     f64()->dots(n->m, n->k, n->z, n->c, n->margin);
     f64()->axpy(n->m, aim->scale, n->pull, n->margin);
     for (size_t r = 0; r < n->m; r++) {
-        const bool used = !aim->fold || aim->fold[r] != aim->out;
+        const bool used = is_used(aim, r);
         const double slope = used ? tacit_loss_slope(n->loss, n->margin[r], n->y[r]) : 0;
         n->slope[r] = slope;
         n->curve[r] = n->loss == TACIT_SQUARED ? (used ? 2 : 0) : fabs(slope) * (1 - fabs(slope));
@@ -286,31 +300,32 @@ static bool step_by_factor(near_fit *n, double ridge)
 }
 
 /* dF/dt along c - t step; n->move is how margins move. */
-static double slope_along(const near_fit *n, double ridge, double t)
+static double slope_along(const near_fit *n, const near_aim *aim, double t)
 {
+    const double ridge = 2 * aim->weight;
     double sum = 0;
     for (size_t r = 0; r < n->m; r++)
-        if (n->slope[r] != 0)
+        if (is_used(aim, r))
             sum -= n->move[r] * tacit_loss_slope(n->loss, n->margin[r] - t * n->move[r], n->y[r]);
     return sum - ridge * (dot(n->k, n->c, n->step) - t * dot(n->k, n->step, n->step));
 }
 
 /* How far along the step: see the top. F is convex along it, so its slope changes sign once. */
-static double length_of_step(near_fit *n, double ridge)
+static double length_of_step(near_fit *n, const near_aim *aim)
 {
     if (n->loss == TACIT_SQUARED)
         return 1;
     f64()->dots(n->m, n->k, n->z, n->step, n->move);
     double x = 0;
     for (size_t r = 0; r < n->m; r++)
-        if (n->slope[r] != 0)
+        if (is_used(aim, r))
             x = fmax(x, fabs(n->move[r]));
-    if (x <= 1 || slope_along(n, ridge, 1) <= 0)
+    if (x <= 1 || slope_along(n, aim, 1) <= 0)
         return 1;
     const double enough = dot(n->k, n->step, n->gradient) / 4;
     double low = 0, high = 1;
     for (int j = 0; j < 40; j++) {
-        const double middle = (low + high) / 2, slope = slope_along(n, ridge, middle);
+        const double middle = (low + high) / 2, slope = slope_along(n, aim, middle);
         if (fabs(slope) <= enough)
             return middle;
         *(slope > 0 ? &high : &low) = middle;
@@ -342,7 +357,7 @@ bool near_solve(near_fit *n, const near_aim *aim)
             n->stiff = true;
         if (n->stiff && !step_by_factor(n, ridge))
             return false;
-        f64()->axpy(n->k, -length_of_step(n, ridge), n->step, n->c);
+        f64()->axpy(n->k, -length_of_step(n, aim), n->step, n->c);
         before = size;
     }
     return false;

@@ -8,6 +8,7 @@
 #define FINISH_DRAW ((uint64_t)1 << 39) /* a counter of the agent's stream nobody else uses */
 
 const char *const finish_choices[] = {"none", "private", NULL};
+const char *const finish_ways[] = {"best", "mean", "first", NULL}; /* as tacit_finish_choice */
 
 /* Numbers apart by commas or blanks. */
 static tacit_status read_list(const char *key, const char *text, double least, double *value,
@@ -37,6 +38,8 @@ tacit_status finish_prepare(finish_plan *plan, const finish_options *options, ta
 {
     plan->wanted = options->finish == FINISH_PRIVATE;
     plan->how.folds = (uint32_t)options->folds;
+    plan->how.choice = (tacit_finish_choice)options->choice;
+    plan->how.sharpness = options->sharpness;
     plan->how.margin = options->margin;
     tacit_status status = read_list("finish-strengths", options->strengths, 1e-9, plan->strength,
                                     &plan->how.strengths, err);

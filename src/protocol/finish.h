@@ -24,44 +24,61 @@ typedef struct finish_options {
     int finish;
     char strengths[TACIT_TEXT_MAX];
     char scales[TACIT_TEXT_MAX];
+    int choice;
     int64_t folds;
+    double sharpness;
     double margin;
 } finish_options;
 
-extern const char *const finish_choices[];
+extern const char *const finish_choices[], *const finish_ways[];
 
 /* Rows of an option table: `owner` is the protocol's options struct, `member` its finish_options,
  * `by_default` "none" or "private". */
-#define FINISH_OPTIONS(owner, member, by_default)                                                 \
-    {.key = "finish",                                                                             \
-     .type = TACIT_OPT_CHOICE,                                                                    \
-     .fallback = by_default,                                                                      \
-     .choices = finish_choices,                                                                   \
-     .offset = offsetof(owner, member.finish),                                                    \
-     .help = "private: at the end each agent fits its raw records near what its neighbours "      \
-             "said; the result is never sent"},                                                   \
-        {.key = "finish-strengths",                                                               \
-         .type = TACIT_OPT_TEXT,                                                                  \
-         .fallback = "0.3,1,3,10,30,100",                                                         \
-         .offset = offsetof(owner, member.strengths),                                             \
-         .help = "how many records the prior counts for: a list to choose from by "               \
-                 "cross-validation"},                                                             \
-        {.key = "finish-scales",                                                                  \
-         .type = TACIT_OPT_TEXT,                                                                  \
-         .fallback = "1",                                                                         \
-         .offset = offsetof(owner, member.scales),                                                \
-         .help = "what the prior is multiplied by: a list to choose from, too"},                  \
-        {.key = "finish-folds",                                                                   \
-         .type = TACIT_OPT_INT,                                                                   \
-         .fallback = "5",                                                                         \
-         .min = 2,                                                                                \
-         .max = 1000,                                                                             \
-         .offset = offsetof(owner, member.folds),                                                 \
-         .help = "of the cross-validation; agents with fewer records leave one out"},             \
-    {                                                                                             \
-        .key = "finish-margin", .type = TACIT_OPT_REAL, .fallback = "0", .min = 0, .max = 100,    \
-        .offset = offsetof(owner, member.margin),                                                 \
-        .help = "standard errors by which a choice must beat the first strength and scale listed" \
+#define FINISH_OPTIONS(owner, member, by_default)                                                \
+    {.key = "finish",                                                                            \
+     .type = TACIT_OPT_CHOICE,                                                                   \
+     .fallback = by_default,                                                                     \
+     .choices = finish_choices,                                                                  \
+     .offset = offsetof(owner, member.finish),                                                   \
+     .help = "private: at the end each agent fits its raw records near what its neighbours "     \
+             "said; the result is never sent"},                                                  \
+        {.key = "finish-strengths",                                                              \
+         .type = TACIT_OPT_TEXT,                                                                 \
+         .fallback = "0.01,0.03,0.1,0.3,1,3,10",                                                 \
+         .offset = offsetof(owner, member.strengths),                                            \
+         .help = "how many records the prior counts for: a list to choose from by "              \
+                 "cross-validation"},                                                            \
+        {.key = "finish-scales",                                                                 \
+         .type = TACIT_OPT_TEXT,                                                                 \
+         .fallback = "1,3,10,30,100,300",                                                        \
+         .offset = offsetof(owner, member.scales),                                               \
+         .help = "what the prior is multiplied by: a list to choose from, too"},                 \
+        {.key = "finish-choice",                                                                 \
+         .type = TACIT_OPT_CHOICE,                                                               \
+         .fallback = "mean",                                                                     \
+         .choices = finish_ways,                                                                 \
+         .offset = offsetof(owner, member.choice),                                               \
+         .help = "mean of all candidates, weighted by held-out loss; the best; or the first, "   \
+                 "unjudged"},                                                                    \
+        {.key = "finish-sharpness",                                                              \
+         .type = TACIT_OPT_REAL,                                                                 \
+         .fallback = "0.3",                                                                      \
+         .min = 0,                                                                               \
+         .max = 1000,                                                                            \
+         .offset = offsetof(owner, member.sharpness),                                            \
+         .help = "of the mean: weights are exp(-sharpness * sum of held-out losses)"},           \
+        {.key = "finish-margin",                                                                 \
+         .type = TACIT_OPT_REAL,                                                                 \
+         .fallback = "0",                                                                        \
+         .min = 0,                                                                               \
+         .max = 100,                                                                             \
+         .offset = offsetof(owner, member.margin),                                               \
+         .help =                                                                                 \
+             "standard errors by which the best must beat the first strength and scale listed"}, \
+    {                                                                                            \
+        .key = "finish-folds", .type = TACIT_OPT_INT, .fallback = "5", .min = 2, .max = 1000,    \
+        .offset = offsetof(owner, member.folds),                                                 \
+        .help = "of the cross-validation; agents with fewer records leave one out"               \
     }
 
 typedef struct finish_plan {

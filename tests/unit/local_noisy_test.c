@@ -315,6 +315,8 @@ static double phi(double x)
 
 static double gaussian_delta(double mu, double epsilon)
 {
+    if (mu == 0)
+        return 0;
     return phi(mu / 2 - epsilon / mu) - exp(epsilon) * phi(-mu / 2 - epsilon / mu);
 }
 
@@ -385,6 +387,10 @@ static void test_curvature_has_its_price(void **state)
             assert_true(mu >= 0 && mu <= told / 2);
             assert_true(tacit_objective_mu(told, 2 * curve) <= mu);
             assert_true(tacit_objective_mu(2 * told, curve) >= mu);
+            /* what the theorem asks for, and no less than it allows */
+            const double may = gaussian_delta(told / 2, log1p(curve));
+            assert_true(gaussian_delta(mu, 0) <= may);
+            assert_true(may < 1e-5 || gaussian_delta(mu, 0) > may * (1 - 1e-6));
         }
     assert_true(tacit_objective_mu(0.01, 10) == 0);
 }

@@ -95,15 +95,12 @@ static tacit_status set_up(void *shared, const void *options, const tacit_setup 
     s->features = s->model->segment[0].count;
     s->squared = !tacit_model_score_up(setup->model);
     if (s->options.size == 0)
-        s->options.size = s->squared ? 0.05 : 0.25;
+        s->options.size = s->squared ? 1 : 0.25;
     tacit_status status = check(s, setup, err);
     if (status != TACIT_OK)
         return status;
     s->agents = s->options.reach == REACH_ALL ? (size_t)setup->agents : 0;
-    s->options.finish.finish = FINISH_PRIVATE;
-    status = finish_prepare(&s->finish, &s->options.finish, err);
-    if (status == TACIT_OK)
-        status = make_word(s, setup, err);
+    status = make_word(s, setup, err);
     if (status == TACIT_OK && s->options.share)
         status = spending_once(&s->costs, setup, 0, cost_of, &s->options, err);
     if (status == TACIT_OK)
@@ -350,8 +347,9 @@ static const tacit_option options[] = {
      .min = 0,
      .max = 1e6,
      .offset = FIELD(size),
-     .help = "how much there is to learn, beforehand: p |E[y x]|^2 over the radii; 0: 0.25 for "
-             "logistic, 0.05 for squared loss"},
+     .help =
+         "how much there is to learn, beforehand: p |E[y x]|^2 over the squared radius; squared "
+         "loss: variance of weights, over what the regulariser says; 0: 0.25, or 1"},
     {.key = "radius",
      .type = TACIT_OPT_REAL,
      .fallback = "1",
@@ -373,30 +371,6 @@ static const tacit_option options[] = {
      .max = 2000,
      .offset = FIELD(sources),
      .help = "how many of those it heard an agent listens to: the most alike"},
-    {.key = "finish-strengths",
-     .type = TACIT_OPT_TEXT,
-     .fallback = "0.3,1,3,10,30,100",
-     .offset = FIELD(finish.strengths),
-     .help = "squared loss: how many records the prior counts for, chosen by cross-validation"},
-    {.key = "finish-scales",
-     .type = TACIT_OPT_TEXT,
-     .fallback = "1",
-     .offset = FIELD(finish.scales),
-     .help = "squared loss: what the prior is multiplied by: a list to choose from, too"},
-    {.key = "finish-folds",
-     .type = TACIT_OPT_INT,
-     .fallback = "5",
-     .min = 2,
-     .max = 1000,
-     .offset = FIELD(finish.folds),
-     .help = "of the cross-validation; agents with fewer records leave one out"},
-    {.key = "finish-margin",
-     .type = TACIT_OPT_REAL,
-     .fallback = "0",
-     .min = 0,
-     .max = 100,
-     .offset = FIELD(finish.margin),
-     .help = "standard errors by which a choice must beat the first strength and scale listed"},
 };
 
 const tacit_protocol tacit_protocol_one_shot = {

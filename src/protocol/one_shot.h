@@ -2,7 +2,8 @@
 #ifndef TACIT_PROTOCOL_ONE_SHOT_H
 #define TACIT_PROTOCOL_ONE_SHOT_H
 /* Inside of the protocol one-shot: one_shot.c speaks and listens, one_shot_finish.c learns. */
-#include "protocol/finish.h"
+#include <stddef.h>
+
 #include "protocol/kriging.h"
 #include "protocol/spending.h"
 
@@ -23,7 +24,6 @@ typedef struct one_shot_options {
     double size;
     double radius, most;
     int64_t sources;
-    finish_options finish;
 } one_shot_options;
 
 typedef struct one_shot_shared {
@@ -36,7 +36,6 @@ typedef struct one_shot_shared {
     const tacit_shape *model;
     tacit_shape word;
     spending costs;
-    finish_plan finish; /* squared loss */
 } one_shot_shared;
 
 typedef struct one_shot_agent {

@@ -6,10 +6,9 @@
  * a Gaussian prior for its weights (tacit_model_krige), and the most probable model under it and
  * the raw records is the result (tacit_model_map). There is nothing to choose.
  *
- * Squared loss: E[y x] = E[x x^T] theta. The left side is predicted by kriging, with one variance
- * for all features; E[x x^T] is the mean of all that was heard, shrunk towards a multiple of the
- * identity as far as its noise, which is public, asks for. Their quotient is public and the prior
- * of a private finish (finish.h), which weighs it against records by cross-validation.
+ * Squared loss: E[y x] = E[x x^T] theta, and E[x x^T] is not the same for all features. It is the
+ * mean of all that was heard, shrunk towards a multiple of the identity as far as its noise, which
+ * is public, asks for, and of own records (tacit_model_krige_squared).
  *
  * Only own records, released values and public numbers are used.
  */
@@ -18,9 +17,6 @@
 #include <string.h>
 
 #include "protocol/one_shot.h"
-#include "protocol/personal.h"
-
-#define LEAST_EIGENVALUE 0.1 /* of E[x x^T], of their mean */
 
 /* ---- who was heard ---- */
 
@@ -179,63 +175,27 @@ static void shrink(const one_shot_shared *s, double noise, double *c)
         c[e] = keep * c[e] + (e % (p + 1) == 0 ? (1 - keep) * mean : 0);
 }
 
-/* x = C^-1 b, eigenvalues of C that are too small lifted. */
-static bool divide(size_t p, double *c, double *value, const double *b, double *x)
-{
-    double mean = 0;
-    if (!kriging_eigen(p, c, value))
-        return false;
-    for (size_t l = 0; l < p; l++)
-        mean += fmax(value[l], 0) / (double)p;
-    memset(x, 0, p * sizeof *x);
-    for (size_t l = 0; l < p; l++) {
-        double along = 0;
-        for (size_t k = 0; k < p; k++)
-            along += c[l * p + k] * b[k];
-        along /= fmax(value[l], LEAST_EIGENVALUE * mean);
-        for (size_t k = 0; k < p; k++)
-            x[k] += along * c[l * p + k];
-    }
-    return true;
-}
-
-/* E[y x] by kriging. */
-static void predict(const one_shot_shared *s, const tacit_evidence *e, double *b)
-{
-    const double p = (double)s->features, most = s->options.radius * s->options.most;
-    const double a = e->share * most * most / (p * p);
-    memset(b, 0, s->features * sizeof *b);
-    for (size_t l = 0; l < e->count; l++)
-        for (size_t c = 0; c < s->features; c++)
-            b[c] += a * e->pull[l] * e->seen[l * s->features + c] / (1 + a * e->root[l]);
-}
-
+/* Set what the graph does not say, then learn. */
 static tacit_status finish_squared(tacit_env *env, const one_shot_shared *s,
                                    const kriging_source *source, size_t count,
-                                   const tacit_evidence *evidence, const tacit_secret **out)
+                                   tacit_evidence *evidence, const tacit_secret **out)
 {
-    const size_t p = s->features;
-    if (count == 0)
-        return personal_learn_alone(env, out);
-    double *c = tacit_temporary(env, p * p * sizeof *c),
-           *value = tacit_temporary(env, p * sizeof *c);
-    double *b = tacit_temporary(env, p * sizeof *b), *x = tacit_temporary(env, p * sizeof *x);
-    tacit_public *prior = tacit_new_public(env, s->model);
-    if (!c || !value || !b || !x || !prior) {
-        tacit_drop(env, prior);
+    const size_t p = s->features, records = tacit_facts_of(env)->records;
+    const size_t some = records > 0 ? records : 1;
+    const double label = s->options.most / 2;
+    double *c = tacit_temporary(env, p * p * sizeof *c);
+    tacit_secret *theta = tacit_new_secret(env, s->model);
+    *out = theta;
+    if (!c || !theta)
         return tacit_out_of_memory(tacit_own_error(env));
+    if (count > 0) {
+        shrink(s, mean_products(s, source, count, c), c);
+        evidence->products = c;
     }
-    shrink(s, mean_products(s, source, count, c), c);
-    predict(s, evidence, b);
-    tacit_status status = TACIT_OK;
-    if (!divide(p, c, value, b, x))
-        status = tacit_fail(tacit_own_error(env), TACIT_EINTERNAL, "no eigenvalues were found");
-    for (size_t k = 0; k < p; k++)
-        tacit_public_set(prior, 0, k, x[k]);
-    if (status == TACIT_OK)
-        status = finish_privately(env, &s->finish, prior, out);
-    tacit_drop(env, prior);
-    return status;
+    evidence->variance = s->options.size * label * label /
+                         ((double)some * tacit_model_lambda(tacit_own_model(env), some));
+    return tacit_model_krige_squared(tacit_own_model(env), tacit_own_data(env, TACIT_TRAIN),
+                                     evidence, theta, tacit_own_error(env));
 }
 
 tacit_status one_shot_finish(tacit_env *env, const one_shot_shared *s, one_shot_agent *self)

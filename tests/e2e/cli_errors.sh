@@ -57,7 +57,7 @@ printf 'run:\n  seed: 1\nprotocol:\n  mu: abc\n' >wrong.yaml
 expect 3 'wrong.yaml:4:7: "protocol.mu" is "abc"; expected a number' "$TACIT" run wrong.yaml
 # A key of another protocol is not a typing error.
 printf 'protocol:\n  name: alone\n  mu: 2\n' >wrong.yaml
-expect 3 'wrong.yaml:3:3: "protocol.mu" belongs to cd, model-propagation and admm, not to alone; remove it' \
+expect 3 'wrong.yaml:3:3: "protocol.mu" belongs to cd, model-propagation, admm' \
     "$TACIT" run wrong.yaml
 expect 3 '--set: "protocol.start" belongs to cd, not to model-propagation; remove it' \
     "$TACIT" run small.yaml --set protocol.name=model-propagation --set protocol.start=local

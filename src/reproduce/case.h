@@ -20,6 +20,7 @@ typedef struct case_method {
     const char *choices;  /* NULL: nothing is chosen */
     uint32_t colour;      /* of its line: 0 to 6 */
     bool unsound;         /* drawn dashed, and labelled so by its label */
+    bool sparse;          /* knows that models may be sparse: compared with its like */
 } case_method;
 
 typedef struct case_task {

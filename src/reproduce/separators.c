@@ -48,17 +48,57 @@ static const case_method literal = {
     .label = "the paper's, as printed (unsound: nothing clips)",
     .settings = LITERAL "protocol.after=rest;",
     .choices = "protocol.start=zero|propagated;privacy.releases=1|2|3|5|10|30",
-    .colour = 1,
+    .colour = 3,
     .unsound = true};
 static const case_method relaying = {
     .name = "cd-literal-relay",
     .label = "the paper's, then averaging on (unsound: nothing clips)",
     .settings = LITERAL "protocol.after=relay;",
     .choices = "protocol.start=zero|propagated;privacy.releases=1|2|3|5|10|30",
-    .colour = 3,
+    .colour = 6,
     .unsound = true};
 
-const case_method *const separators_private[] = {&sound, &finished, &literal, &relaying, NULL};
+static const case_method one_shot = {
+    .name = "one-shot",
+    .label = "one-shot, trust local",
+    .settings = PRIVATE "protocol.name=one-shot;privacy.mechanism=gaussian;privacy.releases=1;"
+                        "privacy.clip=1;protocol.reach=all",
+    .choices = "protocol.size=0.1|0.25|0.6",
+    .colour = 1};
+static const case_method chorus = {.name = "chorus",
+                                   .label = "chorus, trust secure (ideal sum)",
+                                   .settings =
+                                       PRIVATE "protocol.name=chorus;privacy.mechanism=gaussian",
+                                   .choices = "protocol.rounds=1|2|4;privacy.clip=0.25|0.5|1",
+                                   .colour = 2};
+static const case_method one_shot_sparse = {
+    .name = "one-shot-sparse",
+    .label = "one-shot, sparse prior, trust local",
+    .settings = PRIVATE "protocol.name=one-shot;privacy.mechanism=gaussian;privacy.releases=1;"
+                        "privacy.clip=1;protocol.reach=all;protocol.prior=sparse",
+    .choices = "protocol.size=0.1|0.25|0.6",
+    .colour = 1,
+    .sparse = true};
+static const case_method chorus_sparse = {
+    .name = "chorus-sparse",
+    .label = "chorus, spread by coordinate, trust secure (ideal sum)",
+    .settings = PRIVATE "protocol.name=chorus;privacy.mechanism=gaussian;"
+                        "protocol.spreads=coordinates",
+    .choices = "protocol.rounds=1|2|4;privacy.clip=0.25|0.5|1",
+    .colour = 2,
+    .sparse = true};
+
+const case_method separators_alone_sparse = {
+    .name = "alone-sparse",
+    .label = "alone, sparse prior (no message)",
+    .settings = "protocol.name=one-shot;protocol.share=false;protocol.prior=sparse",
+    .choices = "protocol.size=0.1|0.25|0.6",
+    .colour = 6,
+    .sparse = true};
+
+const case_method *const separators_private[] = {&sound,           &finished,      &literal,
+                                                 &relaying,        &one_shot,      &chorus,
+                                                 &one_shot_sparse, &chorus_sparse, NULL};
 
 const double separators_budgets[SEPARATORS_BUDGETS] = {1.05, 0.55, 0.15};
 

@@ -9,8 +9,9 @@ extern const case_task separators_task;
 #define SEPARATORS_DELTA "0.006737946999085467" /* e^-5, as in the paper */
 
 /* Methods that spend nothing, and methods that run once a budget. NULL-terminated. */
-extern const case_method separators_alone, separators_cd;
+extern const case_method separators_alone, separators_alone_sparse, separators_cd;
 extern const case_method *const separators_private[];
+#define SEPARATORS_METHODS 8
 
 /* Budgets of the paper: 0.05 of each is for the warm start. */
 #define SEPARATORS_BUDGETS 3

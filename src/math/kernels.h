@@ -36,10 +36,10 @@ typedef struct tacit_real_kernels {
                              const void *next, void *g);
     /* length[r] = about the norm of row r, l1 or l2 */
     void (*lengths)(size_t rows, size_t p, bool l1, const void *x, double *length);
-    /* dots and sizes of rows (sums of |x|, or of squares) in one pass over memory. As many bytes as
-     * the rows have are asked for from `ahead` on (any address: it is only a hint). */
+    /* dots and sizes of rows (sums of |x|, or of squares) in one pass over memory. Rows go
+     * on until `end`; `next` is what will be read afterwards (any address: only a hint). */
     void (*margins)(size_t rows, size_t p, bool l1, const void *x, const void *theta,
-                    const void *ahead, void *z, double *size);
+                    const void *end, const void *next, void *z, double *size);
     /* a[r] = coef[r] * per_step, made smaller where a[r] x[r] would be longer than `radius`. True
      * if for each of these rows add_to_grid keeps to radius / (1 - 2^-16): kernels_grid.h. */
     bool (*clip)(size_t rows, size_t p, bool l1, double radius, double per_step, const void *coef,

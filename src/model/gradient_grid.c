@@ -21,9 +21,10 @@
 #include "model/linear.h"
 #include "privacy/release.h"
 
-#define TILE_ROWS 16 /* measured and added before the next are looked at: 6 kB of p = 100 in f32 \
-                      */
-#define SUM_ROWS 64  /* of at most 2^24 fit 32 bits */
+#define TILE_ROWS                                                                               \
+    16              /* measured and added before the next are looked at: 6 kB of p = 100 in f32 \
+                     */
+#define SUM_ROWS 64 /* of at most 2^24 fit 32 bits */
 
 typedef struct grid_sum {
     const tacit_model *model;
@@ -96,23 +97,19 @@ static void add_batch(const grid_sum *g, const tacit_batch *batch)
     const tacit_model *model = g->model;
     const tacit_real_kernels *kernels = g->kernels;
     const size_t p = model->features, value = tacit_scalar_size(model->shape.segment[0].scalar);
-    const size_t bytes = batch->rows * p * value;
+    const char *end = (const char *)batch->x + batch->rows * p * value;
+    const char *next = g->next ? g->next : batch->x;
     double z[TILE_ROWS], coef[TILE_ROWS], size[TILE_ROWS]; /* z, coef: of either scalar */
     for (size_t at = 0; at < batch->rows; at += TILE_ROWS) {
         const size_t rows = batch->rows - at < TILE_ROWS ? batch->rows - at : TILE_ROWS;
-        const size_t from = at * p * value, soon = from + TACIT_ROWS_AHEAD;
-        const char *x = (const char *)batch->x + from;
-        const char *ahead = soon < bytes ? x + TACIT_ROWS_AHEAD
-                            : g->next    ? g->next + (soon - bytes)
-                                         : x;
-        kernels->margins(rows, p, g->cost->norm == TACIT_L1, x, g->theta, ahead, z, size);
+        const char *x = (const char *)batch->x + at * p * value;
+        kernels->margins(rows, p, g->cost->norm == TACIT_L1, x, g->theta, end, next, z, size);
         (model->loss == TACIT_LOGISTIC ? kernels->logistic : kernels->squared)(
             rows, z, (const char *)batch->y + at * value, coef);
         add_parts(g, rows, x, (const char *)coef, size);
-        if ((at + TILE_ROWS) % SUM_ROWS == 0)
+        if ((at + TILE_ROWS) % SUM_ROWS == 0 || at + TILE_ROWS >= batch->rows)
             close_tile(g);
     }
-    close_tile(g);
 }
 
 /* The mean, as one part. */

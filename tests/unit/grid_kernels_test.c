@@ -57,14 +57,14 @@ static void check_margins(size_t rows, size_t p)
     for (size_t k = 0; k < p; k++)
         set(theta, k, dice_normal(&d));
     size[rows] = 77;
-    real->margins(rows, p, l1, x, theta, x, z, size);
+    real->margins(rows, p, l1, x, theta, row_of(x, p, rows), x, z, size);
     real->dots(rows, p, x, theta, plain);
     real->lengths(rows, p, l1, x, length);
     assert_memory_equal(z, plain, rows * value);
     assert_true(size[rows] == 77);
     for (size_t r = 0; r < rows; r++) {
         assert_true((l1 ? size[r] : sqrt(size[r])) == length[r]);
-        real->margins(1, p, l1, row_of(x, p, r), theta, x, &one_z, &one_size);
+        real->margins(1, p, l1, row_of(x, p, r), theta, row_of(x, p, rows), x, &one_z, &one_size);
         assert_memory_equal(&one_z, (const char *)z + r * value, value);
         assert_true(one_size == size[r]); /* whoever its neighbours are */
     }
@@ -87,7 +87,7 @@ static void check_sums(size_t rows, size_t p)
         set(coef, r, pow(10, dice_between(&d, -3, 3)) * (r % 2 ? 1 : -1));
     for (size_t k = 0; k <= p; k++)
         sum[k] = want[k] = (int32_t)(1000 * k);
-    real->margins(rows, p, l1, x, theta, x, z, size);
+    real->margins(rows, p, l1, x, theta, row_of(x, p, rows), x, z, size);
     assert_true(real->clip(rows, p, l1, radius, 0x1p10, coef, size, a));
     real->add_to_grid(rows, p, a, x, sum);
     for (size_t r = 0; r < rows; r++) {
@@ -174,7 +174,7 @@ static int check_row(row_kind kind, size_t p, void *x, int32_t *sum, int32_t *ro
     void *theta = numbers(p);
     memset(theta, 0, p * tacit_scalar_size(scalar));
     set(coef, 0, steep);
-    real->margins(1, p, l1, x, theta, x, z, &size);
+    real->margins(1, p, l1, x, theta, row_of(x, p, 1), x, z, &size);
     free(theta);
     const bool good = real->clip(1, p, l1, TACIT_GRID_AIM * limit, 0x1p20, coef, &size, &a);
     if (!good)

@@ -177,12 +177,13 @@ static bool is_possible(const one_shot_shared *s, const tacit_public *word)
     return true;
 }
 
-static tacit_status pass_on(tacit_env *env, const tacit_event *event)
+/* To all but those who have it for certain. */
+static tacit_status pass_on(tacit_env *env, const tacit_event *event, tacit_agent who)
 {
     const tacit_facts *facts = tacit_facts_of(env);
     tacit_status status = TACIT_OK;
     for (uint32_t j = 0; j < facts->neighbours && status == TACIT_OK; j++)
-        if (j != event->slot)
+        if (j != event->slot && facts->neighbour[j] != who)
             status = tacit_send(env, facts->neighbour[j], ONE_SHOT_WORD, event->payload);
     return status;
 }
@@ -203,7 +204,7 @@ static tacit_status hear(tacit_env *env, const one_shot_shared *s, one_shot_agen
     if ((size_t)who >= s->agents || self->heard[who])
         return TACIT_OK;
     self->heard[who] = tacit_keep(event->payload);
-    return pass_on(env, event);
+    return pass_on(env, event, (tacit_agent)who);
 }
 
 /* Somebody is back who may have missed what was said. */

@@ -50,7 +50,7 @@ extern const char *const finish_choices[], *const finish_ways[];
                  "cross-validation"},                                                            \
         {.key = "finish-scales",                                                                 \
          .type = TACIT_OPT_TEXT,                                                                 \
-         .fallback = "1,3,10,30,100,300",                                                        \
+         .fallback = "1,3,10,30,100,300,0",                                                      \
          .offset = offsetof(owner, member.scales),                                               \
          .help = "what the prior is multiplied by: a list to choose from, too"},                 \
         {.key = "finish-choice",                                                                 \

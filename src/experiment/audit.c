@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "experiment/audit.h"
 
@@ -143,10 +144,12 @@ static tacit_audit_curve curve_of(const tacit_ledger *ledger)
     return laplace ? TACIT_CURVE_LAPLACE : TACIT_CURVE_NONE;
 }
 
-/* The noise as an option that gives the same steps again: they are rounded up. */
+/* The noise as an option that gives the same steps again: they are rounded up. Only gradients have
+ * the radius of the options; what else is released first is planned anew each time. */
 static double noise_option(const tacit_ledger *ledger, const tacit_privacy_options *privacy)
 {
-    if (ledger->count == 0 || ledger->entries[0].cost->mechanism == TACIT_MECHANISM_NONE)
+    if (ledger->count == 0 || ledger->entries[0].cost->mechanism == TACIT_MECHANISM_NONE ||
+        strcmp(ledger->entries[0].cost->what, "gradient") != 0)
         return 0;
     return ledger->entries[0].cost->noise / privacy->clip * (1 - 0x1p-32);
 }
@@ -215,6 +218,12 @@ static tacit_status check(const tacit_experiment *e, const tacit_audit_plan *pla
             "protocol \"%s\" never speaks: nobody sees anything, and there is nothing "
             "to audit",
             e->protocol->name);
+    if (e->protocol->flags & TACIT_GROUPS)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "of protocol \"%s\" only sums over all agents are seen, and audits score "
+                          "single agents' releases; audit its mechanism with \"tacit audit "
+                          "gaussian\"",
+                          e->protocol->name);
     return TACIT_OK;
 }
 

@@ -432,13 +432,14 @@ static void finished(stage *s, double cut, uint32_t threads, models out)
 static void test_cut_and_resumed(void **state)
 {
     (void)state;
-    static const double cuts[] = {0.5, 1, 1.2, 2.9};
+    static const double cuts[] = {0.5, 1, 1.2, 2.9, 3.5};
     for (int absent = 0; absent < 2; absent++) {
         stage s;
         models one, two;
         stage_init(&s, 3, 0);
-        stage_noise(&s, 1);
+        stage_noise(&s, 40);
         stage_set(&s, "rounds", "3");
+        stage_set(&s, "misfit", absent ? "0.1" : "0");
         if (absent) {
             s.world.network.mean_up = 2;
             s.world.network.mean_down = 1;

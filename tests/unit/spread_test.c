@@ -216,6 +216,10 @@ static void test_gifts(void **state)
     assert_int_equal(bounded->steps[2], 0); /* wiped */
     check_fails(tacit_mechanism_give(&permit, bounded, sum, 4, &err), TACIT_EUSAGE, &err, "permit");
     assert_int_equal(sum[2], 25);
+    tacit_public *out; /* what was given is not released as well */
+    const tacit_noise_source source = {.random = &charged_random};
+    check_fails(tacit_mechanism_apply(&permit, bounded, &source, &out, &err), TACIT_EUSAGE, &err,
+                "permit");
     uint64_t most;
     check_ok(tacit_gift_most(&cost, 10, &most, &err), &err);
     assert_int_equal(most, 10 * (uint64_t)tacit_cost_limit(&cost) + 1);

@@ -173,7 +173,8 @@ static tacit_status listen(tacit_env *env, const chorus_shared *s, chorus_agent 
     }
     if (event->id == 1)
         self->spread = heard->spread * scale * scale;
-    self->doubt = chorus_doubt(heard, s->rank, c) * scale * scale;
+    if (heard->spread > 0) /* else nothing but noise was heard, and nothing is surer than before */
+        self->doubt = chorus_doubt(heard, s->rank, c) * scale * scale;
     pthread_mutex_unlock(&s->memo->lock);
     tacit_drop(env, self->prior);
     self->prior = next;

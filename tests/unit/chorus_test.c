@@ -440,6 +440,7 @@ static void test_cut_and_resumed(void **state)
         stage_noise(&s, 40);
         stage_set(&s, "rounds", "3");
         stage_set(&s, "misfit", absent ? "0.1" : "0");
+        stage_set(&s, "finish-choice", "first");
         if (absent) {
             s.world.network.mean_up = 2;
             s.world.network.mean_down = 1;

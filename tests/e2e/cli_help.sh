@@ -92,11 +92,13 @@ import json
 demo = json.load(open("demo.json"))
 assert demo["schema"] == "tacit.demo/1"
 rows = {row["label"]: row for row in demo["rows"]}
-assert list(rows) == ["alone", "global", "cd", "private cd"]
-private = rows["private cd"]["privacy"]
-assert 4.99 < private["epsilon"] <= 5 and private["unbounded"] is False
-assert (private["adversary"], private["unit"], private["adjacency"], private["delta"]) == \
-    ("local", "record", "replace", 1e-5)
+assert list(rows) == ["alone", "global", "cd", "one-shot", "chorus"]
+for name, adversary, epsilon in ("one-shot", "local", 5), ("chorus", "secure", 1):
+    private = rows[name]["privacy"]
+    assert epsilon - 0.01 < private["epsilon"] <= epsilon and private["unbounded"] is False
+    assert (private["adversary"], private["unit"], private["adjacency"], private["delta"]) == \
+        (adversary, "record", "replace", 1e-5)
+    assert rows[name]["test_accuracy"] > rows["alone"]["test_accuracy"] + 0.05
 assert rows["cd"]["test_accuracy"] > rows["alone"]["test_accuracy"] + 0.1
 assert rows["alone"]["messages"] == 0 and rows["cd"]["messages"] > 0
 assert rows["alone"]["privacy"]["epsilon"] == 0

@@ -40,7 +40,7 @@ cc -std=c17 -Wall -Wextra -Wpedantic -Werror "$TMP/stranger.c" -o "$TMP/shared" 
 version=$(LD_LIBRARY_PATH=$p/lib "$TMP/shared")
 [ "$version" = "$(pkg-config --modversion tacit)" ]
 cc -std=c17 "$TMP/stranger.c" -o "$TMP/static" $(pkg-config --cflags tacit) "$p/lib/libtacit.a" \
-    $(pkg-config --static --libs-only-l --libs-only-L libsodium yaml-0.1) -lm -lpthread
+    $(pkg-config --static --libs $(pkg-config --print-requires-private tacit)) -lm -lpthread
 [ "$("$TMP/static")" = "$version" ]
 # the README's example of embedding, built the way it says, agrees with the program
 cc -std=c17 -Wall -Wextra -Wpedantic -Werror "$TACIT_SOURCE_DIR/examples/embed/main.c" \

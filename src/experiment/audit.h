@@ -24,6 +24,8 @@ typedef struct tacit_canary_score {
     uint32_t agent;
     tacit_scratch *scratch;
     double *seen, *reference[3];
+    double radius, most; /* of statistics, by the protocol's options */
+    double factor;       /* of the last value the kernels made */
     double sum;
     uint64_t releases; /* of the agent */
     uint64_t scored;   /* of a kind known here */

@@ -18,8 +18,14 @@
 #include "math/special.h"
 #include "privacy/audit.h"
 #include "privacy/release.h"
+#include "protocol/one_shot.h"
 
 enum { WITH, WITHOUT, REST };
+
+static bool is_statistics(const tacit_cost *cost)
+{
+    return strcmp(cost->what, "statistics") == 0;
+}
 
 tacit_status tacit_canary_score_init(tacit_canary_score *out, const tacit_session *session,
                                      const tacit_canary_data *data, uint32_t agent,
@@ -30,10 +36,17 @@ tacit_status tacit_canary_score_init(tacit_canary_score *out, const tacit_sessio
                                 .privacy = &session->experiment->privacy,
                                 .agent = agent,
                                 .scratch = tacit_scratch_create()};
-    const size_t p = tacit_dataset_features(data->with);
-    bool good = out->scratch && (out->seen = calloc(p, sizeof *out->seen));
+    size_t numbers = tacit_dataset_features(data->with);
+    if (strcmp(session->experiment->protocol->name, "one-shot") == 0) {
+        const one_shot_options *o = session->experiment->protocol_options;
+        const tacit_shape *shape = tacit_model_statistics_shape(session->model);
+        out->radius = o->radius;
+        out->most = o->most;
+        numbers = shape ? shape->segment[0].count : numbers;
+    }
+    bool good = out->scratch && (out->seen = calloc(numbers, sizeof *out->seen));
     for (int k = 0; k < 3; k++)
-        good = (out->reference[k] = calloc(p, sizeof *out->seen)) && good;
+        good = (out->reference[k] = calloc(numbers, sizeof *out->seen)) && good;
     return good ? TACIT_OK : tacit_out_of_memory(err);
 }
 
@@ -57,6 +70,9 @@ static tacit_status run_kernel(const tacit_canary_score *s, tacit_permit *permit
         return tacit_model_smoothness(s->model, permit, shard, s->scratch, out, err);
     if (strcmp(what, "local model") == 0)
         return tacit_model_local(s->model, permit, shard, s->scratch, out, err);
+    if (is_statistics(&permit->cost))
+        return tacit_model_statistics(s->model, permit, shard, s->radius, s->most, s->scratch, out,
+                                      err);
     const bool noisy = permit->cost.mechanism != TACIT_MECHANISM_NONE;
     const double radius = s->privacy->clip > 0 ? s->privacy->clip : INFINITY;
     const tacit_secret *at = s->runtime->ops->agent_model(s->runtime, s->agent);
@@ -78,6 +94,7 @@ static tacit_status refer(tacit_canary_score *s, const tacit_cost *cost, const t
                      ? (double)bounded->steps[k] * tacit_cost_step(cost) * bounded->factor +
                            bounded->offset
                      : tacit_vector_get(bounded->value, 0, k);
+    s->factor = status ? 1 : bounded->factor;
     return status;
 }
 
@@ -100,10 +117,15 @@ static double maybe(const tacit_canary_score *s, const tacit_cost *cost, size_t 
     return tacit_log_add(log1p(-cost->sampling), log(cost->sampling) + sum);
 }
 
-/* The noise of a mean is that of the sum over as many. */
-static tacit_cost scaled(const tacit_cost *cost, size_t records)
+/* The noise of a mean is that of the sum over as many; statistics are sums in units of their own.
+ */
+static tacit_cost scaled(const tacit_cost *cost, size_t records, double factor)
 {
     tacit_cost out = *cost;
+    if (is_statistics(cost)) {
+        out.noise *= factor;
+        return out;
+    }
     const bool mean = cost->unit == TACIT_UNIT_RECORD && cost->adjacency == TACIT_REPLACE;
     if (mean && records > 0)
         out.noise /= (double)records * (cost->sampling > 0 ? cost->sampling : 1);
@@ -126,7 +148,7 @@ static tacit_status score_release(tacit_canary_score *s, const tacit_cost *cost,
         return status;
     for (size_t k = 0; k < count; k++)
         s->seen[k] = tacit_public_get(released, 0, k);
-    const tacit_cost noise = scaled(cost, records);
+    const tacit_cost noise = scaled(cost, records, s->factor);
     if (!lots) {
         s->sum += tacit_audit_likelihood(cost->mechanism, noise.noise, count, s->seen,
                                          s->reference[WITH], s->reference[WITHOUT]);
@@ -147,7 +169,7 @@ void tacit_canary_watch(void *ctx, tacit_agent agent, const tacit_cost *cost,
         return;
     s->releases++;
     const bool gradient = strcmp(cost->what, "gradient") == 0;
-    if (!gradient && strcmp(cost->what, "smoothness") != 0 &&
+    if (!gradient && !is_statistics(cost) && strcmp(cost->what, "smoothness") != 0 &&
         strcmp(cost->what, "local model") != 0)
         return;
     if (gradient && !s->runtime->ops->agent_model(s->runtime, s->agent))

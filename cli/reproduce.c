@@ -76,15 +76,38 @@ static tacit_status list(const reproduce_flags *flags, tacit_error *err)
     return TACIT_OK;
 }
 
-static tacit_status find(const cli_args *args, const tacit_reproduction **out, tacit_error *err)
+enum { MOST = 64 };
+
+/* All figures of a paper, "000", or one, "000-fig1". */
+typedef struct choice {
+    const char *name;
+    const tacit_reproduction *of[MOST];
+    size_t count;
+} choice;
+
+static void find_paper(const char *word, choice *out)
 {
-    enum { MOST = 64 };
+    const size_t len = strlen(word);
+    for (size_t k = 0; tacit_reproductions[k] && out->count < MOST && len > 0; k++) {
+        const char *name = tacit_reproductions[k]->name;
+        if (strncmp(name, word, len) == 0 && name[len] == '-')
+            out->of[out->count++] = tacit_reproductions[k];
+    }
+}
+
+static tacit_status find(const cli_args *args, choice *out, tacit_error *err)
+{
     const char *names[MOST];
     size_t n = 0;
+    *out = (choice){.name = args->words[0]};
     if (args->word_count > 1)
         return tacit_fail(err, TACIT_EUSAGE, "unexpected word \"%.100s\"; one figure at a time",
                           args->words[1]);
-    if ((*out = tacit_reproduction_find(args->words[0])))
+    if ((out->of[0] = tacit_reproduction_find(args->words[0])))
+        out->count = 1;
+    else
+        find_paper(args->words[0], out);
+    if (out->count > 0)
         return TACIT_OK;
     for (; n < MOST && tacit_reproductions[n]; n++)
         names[n] = tacit_reproductions[n]->name;
@@ -96,20 +119,39 @@ static tacit_status find(const cli_args *args, const tacit_reproduction **out, t
                       "no figure \"%.100s\"; \"tacit reproduce\" alone lists them", args->words[0]);
 }
 
+/* Of a whole paper, leave out what needs files that are not there, and say so. */
+static void leave_out(choice *c, const char *data, char *note, size_t size)
+{
+    size_t kept = 0, used = 0;
+    *note = '\0';
+    if (c->count < 2 || (data && *data))
+        return;
+    for (size_t k = 0; k < c->count; k++) {
+        if (!c->of[k]->needs_data)
+            c->of[kept++] = c->of[k];
+        else if (used < size)
+            used += (size_t)snprintf(note + used, size - used,
+                                     "%s is left out: it needs data files, and TACIT_DATA is not "
+                                     "set. ",
+                                     c->of[k]->name);
+    }
+    c->count = kept;
+}
+
 /* ---- words ---- */
 
 static void say_rows(const tacit_reproduced *result)
 {
     const tacit_reproduced_row *rows;
     size_t count = tacit_reproduced_rows(result, &rows);
-    printf("  %s%-52s %9s   %s%s\n", cli_faint(), "", "mean", "of the runs", cli_plain());
+    printf("  %s%-55s %9s   %s%s\n", cli_faint(), "", "mean", "and its spread", cli_plain());
     for (size_t k = 0; k < count; k++) {
         char ours[40], low[40], high[40], paper[40];
         tacit_reproduced_number(rows[k].ours, ours, sizeof ours);
         tacit_reproduced_number(rows[k].low, low, sizeof low);
         tacit_reproduced_number(rows[k].high, high, sizeof high);
         tacit_reproduced_number(rows[k].paper, paper, sizeof paper);
-        printf("  %-52s %9s", rows[k].what, ours);
+        printf("  %-55s %9s", rows[k].what, ours);
         if (rows[k].low < rows[k].high)
             printf("   %s to %s", low, high);
         if (!isnan(rows[k].paper))
@@ -118,39 +160,45 @@ static void say_rows(const tacit_reproduced *result)
     }
 }
 
-static void say_words(const tacit_reproduction *of, const tacit_reproduced *result, bool quick,
-                      const char *folder)
+static void say_words(const tacit_reproduction *of, const tacit_reproduced *result, bool quick)
 {
+    char spread[200];
     printf("%s%s%s: %s\n", cli_bold(), of->name, cli_plain(), of->title);
     cli_wrap(of->paper, 0, 0);
     if (quick)
         cli_wrap("A quick look at a smaller task: these numbers are not the figure's.", 0, 0);
+    if (*tacit_reproduced_warning(result)) {
+        putchar('\n');
+        cli_wrap(tacit_reproduced_warning(result), 0, 0);
+    }
     putchar('\n');
     say_rows(result);
+    snprintf(spread, sizeof spread, "Spread: %s.", tacit_reproduced_spread(result));
+    cli_wrap(spread, 2, 2);
     putchar('\n');
     const char *const *findings;
     size_t count = tacit_reproduced_findings(result, &findings);
     for (size_t k = 0; k < count; k++)
         cli_wrap(findings[k], 0, 0);
-    printf("\n  %-10s%s/\n  %-10s", "folder", folder, "holds");
-    cli_wrap("reproduce.html (look at it), data.csv, summary.json", 12, 12);
+    putchar('\n');
 }
 
-static tacit_status say_json(const tacit_reproduced *result, tacit_error *err)
+static void say_folder(const char *folder)
 {
-    return cli_print_text(tacit_reproduced_json(result), err);
+    printf("  %-10s%s/\n  %-10s", "folder", folder, "holds");
+    cli_wrap("reproduce.html (look at it), data.csv, summary.json", 12, 12);
 }
 
 /* ---- the verb ---- */
 
-static tacit_status claim(const tacit_reproduction *of, const reproduce_flags *flags, char *path,
-                          size_t size, tacit_error *err)
+static tacit_status claim(const char *name, const reproduce_flags *flags, char *path, size_t size,
+                          tacit_error *err)
 {
     struct stat info;
     if (*flags->out && lstat(flags->out, &info) == 0)
         return tacit_fail(err, TACIT_EINPUT, "\"%.300s\" exists; remove it or use another --out",
                           flags->out);
-    return cli_folder_claim(of->name, flags->out, false, path, size, err);
+    return cli_folder_claim(name, flags->out, false, path, size, err);
 }
 
 static tacit_status reproduce(const tacit_reproduction *of, const reproduce_flags *flags,
@@ -162,10 +210,10 @@ static tacit_status reproduce(const tacit_reproduction *of, const reproduce_flag
                                              .seeds = (uint32_t)flags->seeds,
                                              .threads = cli_threads(flags->threads),
                                              .quick = flags->quick,
+                                             .data = getenv("TACIT_DATA"),
                                              .stop = cli_stop(),
                                              .progress = cli_progress_step,
                                              .progress_ctx = &progress};
-    cli_catch_signals();
     tacit_status status = tacit_reproduce(result, of, &request, err);
     cli_progress_end(&progress);
     if (status == TACIT_EINTERRUPTED)
@@ -173,37 +221,55 @@ static tacit_status reproduce(const tacit_reproduction *of, const reproduce_flag
     return status;
 }
 
+static void say(const choice *c, const reproduce_flags *flags, tacit_reproduced *const *results,
+                const char *note, const char *folder)
+{
+    for (size_t k = 0; k < c->count; k++)
+        say_words(c->of[k], results[k], flags->quick);
+    if (*note)
+        cli_wrap(note, 0, 0);
+    say_folder(folder);
+}
+
 static tacit_status run(const cli_args *args, tacit_error *err)
 {
     const reproduce_flags *flags = args->flags;
-    const tacit_reproduction *of;
-    tacit_reproduced *result = NULL;
-    char folder[CLI_PATH_MAX];
+    choice c;
+    tacit_reproduced *results[MOST] = {0};
+    const tacit_reproduced *all[MOST] = {0};
+    char folder[CLI_PATH_MAX], note[1000];
     if (args->word_count == 0)
         return list(flags, err);
-    tacit_status status = find(args, &of, err);
+    tacit_status status = find(args, &c, err);
     if (status == TACIT_OK)
-        status = claim(of, flags, folder, sizeof folder, err);
+        status = claim(c.name, flags, folder, sizeof folder, err);
     if (status != TACIT_OK)
         return status;
-    status = reproduce(of, flags, &result, err);
+    leave_out(&c, getenv("TACIT_DATA"), note, sizeof note);
+    cli_catch_signals();
+    for (size_t k = 0; k < c.count && status == TACIT_OK; k++) {
+        status = reproduce(c.of[k], flags, &results[k], err);
+        all[k] = results[k];
+    }
     if (status == TACIT_OK)
-        status = tacit_reproduced_write(result, folder, err);
+        status = tacit_reproduced_write_all(all, c.count, note, folder, err);
     if (status != TACIT_OK && !*flags->out) { /* only if nothing is in it */
         rmdir(folder);
         rmdir("runs");
     }
     if (status == TACIT_OK && flags->json)
-        status = say_json(result, err);
+        status = cli_print_text(tacit_reproduced_json_all(all, c.count), err);
     else if (status == TACIT_OK)
-        say_words(of, result, flags->quick, folder);
-    tacit_reproduced_free(result);
+        say(&c, flags, results, note, folder);
+    for (size_t k = 0; k < c.count; k++)
+        tacit_reproduced_free(results[k]);
     return status;
 }
 
 static const cli_example examples[] = {
     {"tacit reproduce", "which figures there are"},
     {"tacit reproduce 000-fig1", "run it again; about a minute on two cores"},
+    {"tacit reproduce 000", "all figures and tables of paper 000, on one page"},
     {"tacit reproduce 000-fig1 --quick --json", "a smaller task, for programs"},
 };
 
@@ -213,8 +279,10 @@ const cli_verb cli_reproduce = {
     .summary = "run a figure of a paper again, and put it beside the paper",
     .prose = "Runs what a figure of one of the papers shows, over several seeds, and writes "
              "reproduce.html (a page to look at), data.csv (panel,series,x,y,low,high) and "
-             "summary.json. Where the paper prints numbers they stand beside ours. Without a "
-             "name it lists the figures there are.",
+             "summary.json. Where the paper prints numbers they stand beside ours; what it prints "
+             "that is unsound is run too, and labelled so. The number of a paper runs all of "
+             "its figures, on one page. Without a name it lists the figures there are. "
+             "TACIT_DATA is the folder of data files, which some tables need.",
     .flags = &section,
     .examples = examples,
     .example_count = sizeof examples / sizeof *examples,

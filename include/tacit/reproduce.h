@@ -25,6 +25,7 @@ typedef struct tacit_reproduction {
     const char *paper; /* authors, year, where in the paper */
     const char *title; /* one line */
     uint32_t seeds;    /* the paper's number of runs */
+    bool needs_data;   /* files that are not part of Tacit: request.data */
     /* `request` has its zeros filled in; the result does not depend on `threads`. */
     tacit_status (*run)(tacit_reproduced *out, const tacit_reproduce_request *request,
                         tacit_error *err);
@@ -47,7 +48,8 @@ typedef struct tacit_reproduced_row {
 size_t tacit_reproduced_rows(const tacit_reproduced *result, const tacit_reproduced_row **rows);
 /* What `low` and `high` are: "the least and the largest of them", "its 95 % interval". */
 const char *tacit_reproduced_spread(const tacit_reproduced *result);
-/* What a reader must know before any number: that curves are unsound, that data leak. "": nothing. */
+/* What a reader must know before any number: that curves are unsound, that data leak. "": nothing.
+ */
 const char *tacit_reproduced_warning(const tacit_reproduced *result);
 /* For people: "12,345", "0.881", "1.2e-09"; "not reached" for NaN. */
 void tacit_reproduced_number(double value, char *out, size_t size);
@@ -60,5 +62,10 @@ char *tacit_reproduced_json(const tacit_reproduced *result);
  * of them or none. */
 tacit_status tacit_reproduced_write(const tacit_reproduced *result, const char *folder,
                                     tacit_error *err);
+/* Several figures on one page and in one data.csv ("figure:panel" under "panel") and one
+ * summary.json (schema tacit.reproductions/1). `note` stands first on the page, or NULL. */
+tacit_status tacit_reproduced_write_all(const tacit_reproduced *const *results, size_t count,
+                                        const char *note, const char *folder, tacit_error *err);
+char *tacit_reproduced_json_all(const tacit_reproduced *const *results, size_t count);
 
 #endif

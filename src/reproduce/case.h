@@ -53,7 +53,8 @@ typedef struct case_cell {
 typedef struct case_book {
     const tacit_reproduce_request *request;
     const case_task *task;
-    char everywhere[300];  /* settings of all runs, by the figure */
+    char everywhere[300];  /* settings of all runs, over all others */
+    bool untuned;          /* the first of all choices is taken: a quick look */
     uint32_t tuning_seeds; /* the first follows the last that is shown */
     const double *times;   /* simulated, at which runs that are shown are looked at */
     size_t time_count;

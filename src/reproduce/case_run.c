@@ -54,13 +54,13 @@ static tacit_status configure(tacit_config *config, const one_run *r, tacit_erro
     if (!status)
         status = apply(config, r->tuning ? book->task->tuning : book->task->shown, 0, err);
     if (!status)
-        status = apply(config, book->everywhere, 0, err);
-    if (!status)
         status = apply(config, r->cell->method->settings, 0, err);
     if (!status)
         status = apply(config, r->cell->settings, 0, err);
     if (!status)
         status = apply(config, r->cell->method->choices, r->choice, err);
+    if (!status)
+        status = apply(config, book->everywhere, 0, err);
     if (!status)
         status = tacit_config_set(config, seed, err);
     if (!status && book->request->data && *book->request->data) {
@@ -176,6 +176,11 @@ static uint32_t tuning_seeds(const case_book *book)
     return book->task->own ? book->request->seeds : book->tuning_seeds;
 }
 
+static size_t tuning_runs(const case_book *book, const case_cell *cell)
+{
+    return cell->choices > 1 && !book->untuned ? cell->choices * tuning_seeds(book) : 0;
+}
+
 /* Runs that choose, of cells that have a choice: cell by cell, choice by choice, seed by seed. */
 static tacit_status tuning_piece(void *ctx, size_t k, const figure_worker *worker, tacit_error *err)
 {
@@ -183,7 +188,7 @@ static tacit_status tuning_piece(void *ctx, size_t k, const figure_worker *worke
     const size_t seeds = tuning_seeds(book);
     size_t cell = 0;
     for (;; cell++) {
-        size_t here = book->cells[cell].choices > 1 ? book->cells[cell].choices * seeds : 0;
+        size_t here = tuning_runs(book, &book->cells[cell]);
         if (k < here)
             break;
         k -= here;
@@ -234,7 +239,7 @@ static void choose(case_book *book)
 {
     for (size_t k = 0; k < book->count; k++) {
         case_cell *cell = &book->cells[k];
-        for (size_t s = 0; s < book->request->seeds && cell->choices > 1; s++)
+        for (size_t s = 0; s < book->request->seeds && tuning_runs(book, cell) > 0; s++)
             cell->chosen[s] = book->task->own ? best_choice(book, cell, s, 1)
                                               : best_choice(book, cell, 0, book->tuning_seeds);
     }
@@ -253,7 +258,7 @@ tacit_status case_run(case_book *book, tacit_error *err)
         cell->shown = calloc(seeds, sizeof *cell->shown);
         if (!cell->tried || !cell->chosen || !cell->shown)
             return tacit_out_of_memory(err);
-        tuning += cell->choices > 1 ? cell->choices * tuning_seeds(book) : 0;
+        tuning += tuning_runs(book, cell);
     }
     book->work.total = (double)(tuning + book->count * seeds);
     tacit_status status = figure_run(&book->work, tuning, tuning_piece, book, err);

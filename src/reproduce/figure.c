@@ -183,8 +183,8 @@ void tacit_reproduced_number(double value, char *out, size_t size)
         snprintf(out, size, "%.1e", value);
     else if (fabs(value) >= 999.5 && fabs(value) < 1e15)
         with_commas(value, out, size);
-    else
-        snprintf(out, size, "%.4g", value);
+    else /* four decimals from 0.001 to 10 */
+        snprintf(out, size, fabs(value) >= 1 && fabs(value) < 10 ? "%.5g" : "%.4g", value);
 }
 
 size_t tacit_reproduced_findings(const tacit_reproduced *f, const char *const **findings)

@@ -34,15 +34,15 @@ static const case_method sound = {
     .name = "cd-private",
     .label = "private cd, sound",
     .settings = SOUND,
-    .choices = "protocol.start=zero|propagated;protocol.mu=0.2|1|5;privacy.releases=1|3|10;"
-               "privacy.clip=0.1|0.5",
+    .choices = "protocol.start=zero|propagated;protocol.mu=0.2|1;privacy.releases=1|3|10;"
+               "privacy.clip=0.1",
     .colour = 0};
-static const case_method finished = {
-    .name = "cd-finish",
-    .label = "private cd, sound, with private finish",
-    .settings = SOUND "protocol.finish=private;",
-    .choices = "protocol.mu=0.2|1|5;privacy.releases=1|3|10;privacy.clip=0.1|0.5",
-    .colour = 5};
+static const case_method finished = {.name = "cd-finish",
+                                     .label = "private cd, sound, with private finish",
+                                     .settings = SOUND "protocol.finish=private;",
+                                     .choices =
+                                         "protocol.mu=1|5;privacy.releases=1|10;privacy.clip=0.1",
+                                     .colour = 5};
 static const case_method literal = {
     .name = "cd-literal",
     .label = "the paper's, as printed (unsound: nothing clips)",
@@ -63,20 +63,20 @@ static const case_method one_shot = {
     .label = "one-shot, trust local",
     .settings = PRIVATE "protocol.name=one-shot;privacy.mechanism=gaussian;privacy.releases=1;"
                         "privacy.clip=1;protocol.reach=all",
-    .choices = "protocol.size=0.1|0.25|0.6",
+    .choices = "protocol.size=0.25|0.6",
     .colour = 1};
 static const case_method chorus = {.name = "chorus",
                                    .label = "chorus, trust secure (ideal sum)",
                                    .settings =
                                        PRIVATE "protocol.name=chorus;privacy.mechanism=gaussian",
-                                   .choices = "protocol.rounds=1|2|4;privacy.clip=0.25|0.5|1",
+                                   .choices = "protocol.rounds=1|3;privacy.clip=0.25|0.5|1",
                                    .colour = 2};
 static const case_method one_shot_sparse = {
     .name = "one-shot-sparse",
     .label = "one-shot, sparse prior, trust local",
     .settings = PRIVATE "protocol.name=one-shot;privacy.mechanism=gaussian;privacy.releases=1;"
                         "privacy.clip=1;protocol.reach=all;protocol.prior=sparse",
-    .choices = "protocol.size=0.1|0.25|0.6",
+    .choices = "protocol.size=0.25|0.6",
     .colour = 1,
     .sparse = true};
 static const case_method chorus_sparse = {
@@ -84,7 +84,7 @@ static const case_method chorus_sparse = {
     .label = "chorus, spread by coordinate, trust secure (ideal sum)",
     .settings = PRIVATE "protocol.name=chorus;privacy.mechanism=gaussian;"
                         "protocol.spreads=coordinates",
-    .choices = "protocol.rounds=1|2|4;privacy.clip=0.25|0.5|1",
+    .choices = "protocol.rounds=1|3;privacy.clip=0.25|0.5|1",
     .colour = 2,
     .sparse = true};
 
@@ -92,7 +92,7 @@ const case_method separators_alone_sparse = {
     .name = "alone-sparse",
     .label = "alone, sparse prior (no message)",
     .settings = "protocol.name=one-shot;protocol.share=false;protocol.prior=sparse",
-    .choices = "protocol.size=0.1|0.25|0.6",
+    .choices = "protocol.size=0.25|0.6",
     .colour = 6,
     .sparse = true};
 

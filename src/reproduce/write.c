@@ -54,34 +54,54 @@ static void json_rows(tacit_json *json, const tacit_reproduced *f)
     tacit_json_end(json, ']');
 }
 
-char *tacit_reproduced_json(const tacit_reproduced *f)
+static void json_figure(tacit_json *json, const tacit_reproduced *f)
+{
+    tacit_json_begin(json, NULL, '{');
+    tacit_json_text(json, "schema", "tacit.reproduce/1");
+    tacit_json_text(json, "name", f->of->name);
+    tacit_json_text(json, "paper", f->of->paper);
+    tacit_json_text(json, "title", f->of->title);
+    tacit_json_bool(json, "quick", f->quick);
+    tacit_json_begin(json, "settings", '{');
+    for (size_t k = 0; k < f->setting_count; k++)
+        tacit_json_text(json, f->settings[k].key, f->settings[k].value);
+    tacit_json_end(json, '}');
+    tacit_json_text(json, "paper_numbers", f->paper_numbers ? f->paper_numbers : "");
+    tacit_json_text(json, "warning", tacit_reproduced_warning(f));
+    tacit_json_text(json, "spread", tacit_reproduced_spread(f));
+    json_rows(json, f);
+    tacit_json_begin(json, "findings", '[');
+    for (size_t k = 0; k < f->finding_count; k++)
+        tacit_json_text(json, NULL, f->findings[k]);
+    tacit_json_end(json, ']');
+    tacit_json_begin(json, "series", '[');
+    for (size_t k = 0; k < f->series_count; k++)
+        json_series(json, f, &f->series[k]);
+    tacit_json_end(json, ']');
+    tacit_json_end(json, '}');
+}
+
+char *tacit_reproduced_json_all(const tacit_reproduced *const *all, size_t count)
 {
     tacit_writer out = {0};
     tacit_json json = {.out = &out};
+    if (count == 1) {
+        json_figure(&json, all[0]);
+        return tacit_writer_take(&out);
+    }
     tacit_json_begin(&json, NULL, '{');
-    tacit_json_text(&json, "schema", "tacit.reproduce/1");
-    tacit_json_text(&json, "name", f->of->name);
-    tacit_json_text(&json, "paper", f->of->paper);
-    tacit_json_text(&json, "title", f->of->title);
-    tacit_json_bool(&json, "quick", f->quick);
-    tacit_json_begin(&json, "settings", '{');
-    for (size_t k = 0; k < f->setting_count; k++)
-        tacit_json_text(&json, f->settings[k].key, f->settings[k].value);
-    tacit_json_end(&json, '}');
-    tacit_json_text(&json, "paper_numbers", f->paper_numbers ? f->paper_numbers : "");
-    tacit_json_text(&json, "warning", tacit_reproduced_warning(f));
-    tacit_json_text(&json, "spread", tacit_reproduced_spread(f));
-    json_rows(&json, f);
-    tacit_json_begin(&json, "findings", '[');
-    for (size_t k = 0; k < f->finding_count; k++)
-        tacit_json_text(&json, NULL, f->findings[k]);
-    tacit_json_end(&json, ']');
-    tacit_json_begin(&json, "series", '[');
-    for (size_t k = 0; k < f->series_count; k++)
-        json_series(&json, f, &f->series[k]);
+    tacit_json_text(&json, "schema", "tacit.reproductions/1");
+    tacit_json_begin(&json, "figures", '[');
+    for (size_t k = 0; k < count; k++)
+        json_figure(&json, all[k]);
     tacit_json_end(&json, ']');
     tacit_json_end(&json, '}');
     return tacit_writer_take(&out);
+}
+
+char *tacit_reproduced_json(const tacit_reproduced *f)
+{
+    return tacit_reproduced_json_all(&f, 1);
 }
 
 /* ---- CSV: one line a point ---- */
@@ -93,21 +113,28 @@ static void csv_number(tacit_writer *out, char before, double value)
         tacit_write_real(out, value);
 }
 
-static char *csv_text(const tacit_reproduced *f)
+static void csv_figure(tacit_writer *out, const tacit_reproduced *f, const char *prefix)
 {
-    tacit_writer out = {0};
-    tacit_write_text(&out, "panel,series,x,y,low,high\n");
     for (size_t k = 0; k < f->series_count; k++) {
         const figure_series *s = &f->series[k];
         for (size_t i = 0; i < s->count; i++) {
-            tacit_write_format(&out, "%s,\"%s\"", f->panels[s->panel].id, s->name);
-            csv_number(&out, ',', s->x[i]);
-            csv_number(&out, ',', s->y[i]);
-            csv_number(&out, ',', s->low[i]);
-            csv_number(&out, ',', s->high[i]);
-            tacit_write_text(&out, "\n");
+            tacit_write_format(out, "%s%s%s,\"%s\"", prefix, *prefix ? ":" : "",
+                               f->panels[s->panel].id, s->name);
+            csv_number(out, ',', s->x[i]);
+            csv_number(out, ',', s->y[i]);
+            csv_number(out, ',', s->low[i]);
+            csv_number(out, ',', s->high[i]);
+            tacit_write_text(out, "\n");
         }
     }
+}
+
+static char *csv_text(const tacit_reproduced *const *all, size_t count)
+{
+    tacit_writer out = {0};
+    tacit_write_text(&out, "panel,series,x,y,low,high\n");
+    for (size_t k = 0; k < count; k++)
+        csv_figure(&out, all[k], count > 1 ? all[k]->of->name : "");
     return tacit_writer_take(&out);
 }
 
@@ -157,38 +184,54 @@ static void page_panel(tacit_writer *out, const tacit_reproduced *f, size_t whic
     tacit_page_chart(out, &chart);
 }
 
-static char *page_text(const tacit_reproduced *f)
+static void page_figure(tacit_writer *out, const tacit_reproduced *f)
 {
-    tacit_writer out = {0};
     char spread[200];
-    tacit_page_open(&out, f->of->title, f->of->paper);
     if (f->quick)
-        tacit_page_words(&out,
+        tacit_page_words(out,
                          "A quick look: the task is smaller than the paper's and the numbers are "
                          "not comparable.",
                          true);
     if (f->warning)
-        tacit_page_words(&out, f->warning, true);
+        tacit_page_words(out, f->warning, true);
     for (size_t k = 0; k < f->finding_count; k++)
-        tacit_page_words(&out, f->findings[k], false);
-    tacit_page_grid(&out);
+        tacit_page_words(out, f->findings[k], false);
+    tacit_page_grid(out);
     for (size_t k = 0; k < f->panel_count; k++)
-        page_panel(&out, f, k);
-    tacit_page_grid_end(&out);
-    tacit_page_heading(&out, "In numbers");
+        page_panel(out, f, k);
+    tacit_page_grid_end(out);
+    tacit_page_heading(out, "In numbers");
     snprintf(spread, sizeof spread, "Mean over the runs, and %s.", tacit_reproduced_spread(f));
-    tacit_page_words(&out, spread, false);
+    tacit_page_words(out, spread, false);
     if (f->paper_numbers)
-        tacit_page_words(&out, f->paper_numbers, false);
-    tacit_page_table(&out);
+        tacit_page_words(out, f->paper_numbers, false);
+    tacit_page_table(out);
     for (size_t k = 0; k < f->row_count; k++)
-        page_row(&out, &f->rows[k]);
-    tacit_page_table_end(&out);
-    tacit_page_heading(&out, "Settings");
-    tacit_page_table(&out);
+        page_row(out, &f->rows[k]);
+    tacit_page_table_end(out);
+    tacit_page_heading(out, "Settings");
+    tacit_page_table(out);
     for (size_t k = 0; k < f->setting_count; k++)
-        tacit_page_figure(&out, f->settings[k].key, "%s", f->settings[k].value);
-    tacit_page_table_end(&out);
+        tacit_page_figure(out, f->settings[k].key, "%s", f->settings[k].value);
+    tacit_page_table_end(out);
+}
+
+static char *page_text(const tacit_reproduced *const *all, size_t count, const char *note)
+{
+    tacit_writer out = {0};
+    if (count == 1)
+        tacit_page_open(&out, all[0]->of->title, all[0]->of->paper);
+    else
+        tacit_page_open(&out, "Figures and tables of a paper, run again", all[0]->of->paper);
+    if (note && *note)
+        tacit_page_words(&out, note, true);
+    for (size_t k = 0; k < count; k++) {
+        char heading[300];
+        snprintf(heading, sizeof heading, "%s: %s", all[k]->of->name, all[k]->of->title);
+        if (count > 1)
+            tacit_page_heading(&out, heading);
+        page_figure(&out, all[k]);
+    }
     tacit_page_close(&out);
     return tacit_writer_take(&out);
 }
@@ -223,17 +266,20 @@ static void remove_files(const tacit_folder *folder)
     }
 }
 
-tacit_status tacit_reproduced_write(const tacit_reproduced *f, const char *path, tacit_error *err)
+tacit_status tacit_reproduced_write_all(const tacit_reproduced *const *all, size_t count,
+                                        const char *note, const char *path, tacit_error *err)
 {
+    if (count == 0)
+        return tacit_fail(err, TACIT_EINPUT, "there is no figure to write");
     tacit_folder folder;
     tacit_status status = tacit_folder_create(&folder, path, err);
     if (status)
         return status;
-    status = stage(&folder, names[0], page_text(f), err);
+    status = stage(&folder, names[0], page_text(all, count, note), err);
     if (!status)
-        status = stage(&folder, names[1], csv_text(f), err);
+        status = stage(&folder, names[1], csv_text(all, count), err);
     if (!status)
-        status = stage(&folder, names[2], tacit_reproduced_json(f), err);
+        status = stage(&folder, names[2], tacit_reproduced_json_all(all, count), err);
     for (size_t k = 0; k < FILES && !status; k++)
         status = tacit_outfile_publish(&folder, names[k], err);
     if (!status)
@@ -244,4 +290,9 @@ tacit_status tacit_reproduced_write(const tacit_reproduced *f, const char *path,
     }
     tacit_folder_close(&folder);
     return status;
+}
+
+tacit_status tacit_reproduced_write(const tacit_reproduced *f, const char *path, tacit_error *err)
+{
+    return tacit_reproduced_write_all(&f, 1, NULL, path, err);
 }

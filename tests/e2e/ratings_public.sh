@@ -87,7 +87,7 @@ refuse 'user "5" has ratings but is not in data.users' public $people
 
 # The study says what it needs.
 rm -r "$films"
-(cd "$TACIT_SOURCE_DIR" && RESULTS=$TMP/none tools/study_movielens_public.sh) >out.txt 2>err.txt
+(cd "$TACIT_SOURCE_DIR" && RESULTS=$TMP/none tools/study_movielens_private.sh) >out.txt 2>err.txt
 [ $? = 2 ] || complain "the study without data"
 grep -q 'set TACIT_DATA' err.txt || complain "the study's words: $(cat err.txt)"
 [ ! -e none ] || complain "results without data"

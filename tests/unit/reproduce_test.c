@@ -49,6 +49,8 @@ static void test_same_for_any_threads(void **state)
 {
     (void)state;
     for (size_t k = 0; tacit_reproductions[k]; k++) {
+        if (tacit_reproductions[k]->needs_data)
+            continue; /* tests have none */
         char *text[3];
         for (uint32_t threads = 1; threads <= 3; threads++) {
             tacit_reproduced *result = quick(tacit_reproductions[k]->name, 1, threads);
@@ -99,6 +101,95 @@ static void test_figure_1(void **state)
         }
     }
     tacit_reproduced_free(result);
+}
+
+/* ---- the others: what is unsound says so, and words follow from numbers ---- */
+
+static void test_unsound_is_marked(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"000-fig2a", "000-fig2b", "000-fig2c", "000-fig3",
+                                        "000-fig4"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        tacit_reproduced *result = quick(names[k], 1, 2);
+        size_t dashed = 0;
+        assert_non_null(strstr(tacit_reproduced_warning(result), "unsound"));
+        assert_non_null(strstr(tacit_reproduced_spread(result), "95 % interval"));
+        for (size_t i = 0; i < result->series_count; i++) {
+            const figure_series *s = &result->series[i];
+            assert_true(s->dashed == (strstr(s->name, "unsound") != NULL));
+            dashed += s->dashed;
+        }
+        assert_true(dashed > 0 && dashed < result->series_count);
+        char *text = tacit_reproduced_json(result);
+        static const char *const must[] = {"adjacency: replace", "delta e^-5", "adversary",
+                                           "one record of one agent"};
+        for (size_t i = 0; i < sizeof must / sizeof *must; i++)
+            assert_non_null(strstr(text, must[i]));
+        free(text);
+        tacit_reproduced_free(result);
+    }
+}
+
+/* One budget for more ticks: more noise, so a larger objective, in both ways. */
+static void test_figure_2a(void **state)
+{
+    (void)state;
+    tacit_reproduced *result = quick("000-fig2a", 1, 2);
+    static const char *const ways[] = {"sound", "as printed"};
+    for (int w = 0; w < 2; w++) {
+        char one[80], thirty[80];
+        snprintf(one, sizeof one, "objective at the end, %s: T_i = 1", ways[w]);
+        snprintf(thirty, sizeof thirty, "objective at the end, %s: T_i = 30", ways[w]);
+        assert_true(row_of(result, thirty) > 1.2 * row_of(result, one));
+    }
+    tacit_reproduced_free(result);
+}
+
+static void test_needs_data(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    tacit_reproduced *result = NULL;
+    tacit_reproduce_request request = {.seed = 1, .threads = 1, .quick = true};
+    const tacit_reproduction *table = tacit_reproduction_find("000-table1");
+    assert_true(table && table->needs_data);
+    check_fails(tacit_reproduce(&result, table, &request, &err), TACIT_EINPUT, &err, "TACIT_DATA");
+    assert_null(result);
+    request.data = "/nowhere/at/all";
+    assert_int_equal(tacit_reproduce(&result, table, &request, &err), TACIT_EINPUT);
+    assert_null(result);
+}
+
+static void test_several_on_one_page(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    char folder[] = "reproduce_all_XXXXXX", path[100];
+    assert_non_null(mkdtemp(folder));
+    const tacit_reproduced *all[2] = {quick("000-fig1", 1, 1), quick("000-fig4", 1, 1)};
+    check_ok(tacit_reproduced_write_all(all, 2, "a note", folder, &err), &err);
+    static const struct {
+        const char *file, *must[4];
+    } files[] = {
+        {"reproduce.html", {"000-fig1: Coordinate", "000-fig4: Learning", "a note", "</html>"}},
+        {"data.csv", {"\n000-fig1:gap-by", "\n000-fig4:accuracy-", "panel,series", "unsound"}},
+        {"summary.json", {"tacit.reproductions/1", "\"000-fig1\"", "\"000-fig4\"", "spread"}}};
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        char *text = NULL;
+        size_t len;
+        snprintf(path, sizeof path, "%s/%s", folder, files[k].file);
+        check_ok(tacit_file_read(&text, &len, path, 1 << 24, &err), &err);
+        for (int i = 0; i < 4; i++)
+            assert_non_null(strstr(text, files[k].must[i]));
+        free(text);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(rmdir(folder), 0);
+    check_fails(tacit_reproduced_write_all(all, 0, NULL, folder, &err), TACIT_EINPUT, &err,
+                "no figure");
+    for (int k = 0; k < 2; k++)
+        tacit_reproduced_free((tacit_reproduced *)(uintptr_t)all[k]);
 }
 
 static bool exists(const char *folder, const char *name)
@@ -210,14 +301,9 @@ static void test_numbers_for_people(void **state)
     static const struct {
         double value;
         const char *text;
-    } cases[] = {{0, "0"},
-                 {0.88143, "0.8814"},
-                 {12.5, "12.5"},
-                 {999.7, "1,000"},
-                 {1234567, "1,234,567"},
-                 {-4321, "-4,321"},
-                 {3.14e-9, "3.1e-09"},
-                 {NAN, "not reached"}};
+    } cases[] = {{0, "0"},          {0.88143, "0.8814"},  {1.2834, "1.2834"},
+                 {12.5, "12.5"},    {999.7, "1,000"},     {1234567, "1,234,567"},
+                 {-4321, "-4,321"}, {3.14e-9, "3.1e-09"}, {NAN, "not reached"}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         char text[40];
         tacit_reproduced_number(cases[k].value, text, sizeof text);
@@ -231,6 +317,10 @@ int main(void)
         cmocka_unit_test(test_registry),
         cmocka_unit_test(test_same_for_any_threads),
         cmocka_unit_test(test_figure_1),
+        cmocka_unit_test(test_unsound_is_marked),
+        cmocka_unit_test(test_figure_2a),
+        cmocka_unit_test(test_needs_data),
+        cmocka_unit_test(test_several_on_one_page),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_stops),
         cmocka_unit_test(test_failure_of_a_piece),

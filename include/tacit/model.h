@@ -55,8 +55,9 @@ tacit_status tacit_model_local(const tacit_model *model, tacit_permit *permit,
 
 /* The same with noise, for the logistic loss: rows are cut to |x|_2 <= radius, the regulariser is
  * lambda (0: lambda_records over the number of records), and one record can move the result by a
- * proven amount. Noise goes on the minimiser, or into what it minimises. One cost, planned by tacit_model_local_cost, is for
- * agents of any size: it counts in units of each agent's own sensitivity. */
+ * proven amount. Noise goes on the minimiser, or into what it minimises. One cost, planned by
+ * tacit_model_local_cost, is for agents of any size: it counts in units of each agent's own
+ * sensitivity. */
 typedef enum tacit_perturbation {
     TACIT_PERTURB_OUTPUT,
     TACIT_PERTURB_OBJECTIVE /* gaussian, unit record */
@@ -73,8 +74,8 @@ tacit_status tacit_model_local_noisy(const tacit_model *model, tacit_permit *per
                                      const tacit_shard *shard, const tacit_local *how,
                                      tacit_scratch *scratch, tacit_bounded **out, tacit_error *err);
 
-/* The records themselves, for the logistic loss: -y x of each, cut to |x|_2 <= radius, one after the
- * other in a vector of `shape`: one segment with room for as many as the cost was planned for
+/* The records themselves, for the logistic loss: -y x of each, cut to |x|_2 <= radius, one after
+ * the other in a vector of `shape`: one segment with room for as many as the cost was planned for
  * (`most`); what is left over is noise. */
 tacit_status tacit_model_records_cost(const tacit_model *model, tacit_cost *cost,
                                       const tacit_privacy_options *options, double epsilon,
@@ -115,8 +116,8 @@ double tacit_model_statistics_noise(const tacit_model *model, const tacit_cost *
  *
  *     argmin (1/m) sum_r loss(theta; x_r, y_r) + strength ||theta - scale * prior||^2,
  *
- * with (scale, strength) from a grid, judged by cross-validation on the agent's own records. Scale 0
- * with the model's own regulariser, learning alone, is always in the grid. Nothing of it may be
+ * with (scale, strength) from a grid, judged by cross-validation on the agent's own records. Scale
+ * 0 with the model's own regulariser, learning alone, is always in the grid. Nothing of it may be
  * sent. */
 typedef enum tacit_finish_choice {
     TACIT_FINISH_BEST, /* the one with the least held-out loss */
@@ -130,12 +131,13 @@ typedef struct tacit_finish {
     const double *strength; /* positive; multiplied by 1/m, m the number of records fitted */
     tacit_finish_choice choice;
     double sharpness; /* of the mean */
-    double margin; /* another best than the first must be better by so many standard errors */
-    uint64_t seed; /* shuffles records into folds */
+    double margin;    /* another best than the first must be better by so many standard errors */
+    uint64_t seed;    /* shuffles records into folds */
 } tacit_finish;
 typedef struct tacit_finished {
-    tacit_private_metric scale, strength; /* of the best; the strength as listed, m times the above */
-    tacit_private_metric loss;            /* its mean held-out loss; NaN if nothing was judged */
+    tacit_private_metric scale,
+        strength;              /* of the best; the strength as listed, m times the above */
+    tacit_private_metric loss; /* its mean held-out loss; NaN if nothing was judged */
 } tacit_finished;
 /* `prior` NULL, or with a number that is not finite: zero. An agent with fewer than two records
  * cannot compare: it takes the first scale and strength. */

@@ -3,9 +3,9 @@
 #define TACIT_H
 /* Everything. */
 #include "tacit/account.h"
+#include "tacit/advise.h"
 #include "tacit/audit.h"
 #include "tacit/base.h"
-#include "tacit/advise.h"
 #include "tacit/canary.h"
 #include "tacit/checkpoint.h"
 #include "tacit/config.h"

@@ -211,7 +211,9 @@ static tacit_status hear(tacit_env *env, const one_shot_shared *s, one_shot_agen
 static tacit_status repeat(tacit_env *env, const one_shot_shared *s, const one_shot_agent *self,
                            tacit_agent to)
 {
-    tacit_status status = self->own ? tacit_send(env, to, ONE_SHOT_WORD, self->own) : TACIT_OK;
+    tacit_status status = TACIT_OK;
+    if (self->own)
+        status = tacit_send(env, to, ONE_SHOT_WORD, self->own);
     for (size_t k = 0; k < s->agents && status == TACIT_OK; k++)
         if (self->heard[k] && k != to)
             status = tacit_send(env, to, ONE_SHOT_WORD, self->heard[k]);

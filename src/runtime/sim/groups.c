@@ -310,10 +310,9 @@ static tacit_status results(sim *s, const open_round *r, tacit_vector **sum, tac
     }
     if (status == TACIT_OK) {
         memcpy((*sum)->data, tacit_vector_of_public(released)->data, r->shape->bytes);
-        size_t at = 0;
-        for (uint32_t k = 0; r->beside && k < r->beside->segments;
-             at += r->beside->segment[k++].count)
-            memcpy(tacit_vector_segment(*beside, k), r->openly + at,
+        const uint32_t segments = r->beside ? r->beside->segments : 0;
+        for (size_t k = 0, at = 0; k < segments; at += r->beside->segment[k++].count)
+            memcpy(tacit_vector_segment(*beside, (uint32_t)k), r->openly + at,
                    r->beside->segment[k].count * sizeof *r->openly);
         if (s->runtime.trace)
             tacit_trace_sum(s->runtime.trace, r->cost, tacit_vector_public(*sum));

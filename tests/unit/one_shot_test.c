@@ -413,6 +413,34 @@ static void test_impossible_words_are_dropped(void **state)
     problem_clear(&q);
 }
 
+/* ---- squared loss ---- */
+
+/* All agents have the weights 1, 2, 3, 4. How far off they are, squared, all together. */
+static double distance_to_truth(const problem *q, const tacit_runtime *rt)
+{
+    models theta;
+    double sum = 0;
+    problem_models(q, rt, theta);
+    for (uint32_t i = 0; i < q->n; i++)
+        for (int k = 0; k < P; k++)
+            sum += (theta[i][k] - k - 1) * (theta[i][k] - k - 1);
+    return sum;
+}
+
+static void test_numbers_are_learned_together(void **state)
+{
+    (void)state;
+    problem q;
+    problem_init(&q, 4, 1, TACIT_F64);
+    tacit_runtime *alone = run(&q, &bare, "share=false");
+    tacit_runtime *together =
+        run(&q, &bare, "reach=all likeness=0.999 radius=2 label-bound=10 gamma=0.001");
+    assert_true(distance_to_truth(&q, together) < 0.5 * distance_to_truth(&q, alone));
+    alone->ops->destroy(alone);
+    together->ops->destroy(together);
+    problem_clear(&q);
+}
+
 /* ---- checkpoints ---- */
 
 static void test_a_cut_run_goes_on(void **state)
@@ -444,6 +472,7 @@ static void test_a_cut_run_goes_on(void **state)
         problem_models(&q, rest, got);
         assert_memory_equal(want, got, sizeof want);
         assert_int_equal(tacit_ledger_releases(rest->ops->agent_ledger(rest, 0)), 1);
+        assert_non_null(((const one_shot_agent *)rest->ops->agent_state(rest, 0))->own);
         whole->ops->destroy(whole);
         cut->ops->destroy(cut);
         rest->ops->destroy(rest);
@@ -507,6 +536,7 @@ int main(void)
         cmocka_unit_test(test_words_reach_all_and_nobody_says_them_twice),
         cmocka_unit_test(test_neighbours_hear_each_word_once),
         cmocka_unit_test(test_impossible_words_are_dropped),
+        cmocka_unit_test(test_numbers_are_learned_together),
         cmocka_unit_test(test_a_cut_run_goes_on),
         cmocka_unit_test(test_it_is_better_than_alone),
     };

@@ -130,8 +130,8 @@ static void test_certain_and_free(void **state)
     (void)state;
     tacit_error err = {0};
     problem q = make(30, 2, 1, 0, 5);
-    q.precision[0] = 1e12;
-    q.precision[1] = 1e-12;
+    q.precision[0] = 1e8;
+    q.precision[1] = 1e-8;
     put(q.precise, 2, q.precision);
     check_ok(map(&q, &err), &err);
     double xx = 0, xr = 0;
@@ -139,8 +139,8 @@ static void test_certain_and_free(void **state)
         xx += q.x[2 * r + 1] * q.x[2 * r + 1];
         xr += q.x[2 * r + 1] * (q.y[r] - q.x[2 * r] * q.mean[0]);
     }
-    assert_true(fabs(tacit_vector_get(q.out, 0, 0) - q.mean[0]) < 1e-9);
-    assert_true(fabs(tacit_vector_get(q.out, 0, 1) - xr / xx) < 1e-9);
+    assert_true(fabs(tacit_vector_get(q.out, 0, 0) - q.mean[0]) < 1e-5);
+    assert_true(fabs(tacit_vector_get(q.out, 0, 1) - xr / xx) < 1e-5);
     clear(&q);
 }
 

@@ -373,10 +373,10 @@ static void test_words_reach_all_and_nobody_says_them_twice(void **state)
         for (uint32_t j = 0; j < q.n; j++)
             assert_true((agent->heard[j] != NULL) == (i != j));
     }
-    tacit_trace *trace = rt->trace;
+    tacit_trace_free(rt->trace);
+    rt->trace = NULL;
     finish(rt);
     rt->ops->destroy(rt);
-    tacit_trace_free(trace);
     problem_clear(&q);
 }
 

@@ -101,17 +101,17 @@ for p in $dimensions; do
     for epsilon in $budgets; do
         rm -rf "$work/tune-private" "$work/tune-finish"
         mapfile -t on < <(sets "$at protocol.name=cd $noisy privacy.epsilon=$epsilon")
-        sweep tune-private "$choose" "${on[@]}" -v privacy.releases=1,3,10 \
-            -v privacy.clip=0.03,0.1,0.5 -v protocol.mu=0.3,1,5
+        sweep tune-private "$choose" "${on[@]}" -v privacy.releases=1,10 \
+            -v privacy.clip=0.1,0.5 -v protocol.mu=0.3,1
         private=$(best tune-private)
         sweep tune-finish "$choose" "${on[@]}" --set protocol.finish=private \
-            -v privacy.releases=1,3 -v privacy.clip=0.1,0.5 -v protocol.mu=1,5
+            -v privacy.clip=0.1,0.5 -v protocol.mu=1,5 --set privacy.releases=1
         finish=$(best tune-finish)
         echo "p = $p, epsilon $epsilon, chosen: cd $private; with finish $finish" >&2
         mapfile -t on < <(sets "$private protocol.name=cd $noisy privacy.epsilon=$epsilon")
         measure "$p" "$epsilon" cd local "${on[@]}"
         mapfile -t on < <(sets "$finish protocol.name=cd protocol.finish=private $noisy \
-            privacy.epsilon=$epsilon")
+            privacy.epsilon=$epsilon privacy.releases=1")
         measure "$p" "$epsilon" cd+finish local "${on[@]}"
         mapfile -t on < <(sets "protocol.name=one-shot $noisy privacy.epsilon=$epsilon")
         measure "$p" "$epsilon" one-shot local "${on[@]}"

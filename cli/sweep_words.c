@@ -26,6 +26,8 @@ typedef struct column {
 typedef struct table {
     const tacit_sweep *sweep;
     size_t best;
+    const char **notes; /* what epsilons are about, each once */
+    size_t note_count;
     size_t *points; /* which, in which order */
     size_t point_count;
     column *columns;
@@ -65,6 +67,17 @@ static void say_figure(const tacit_interval *i, char *out, size_t size)
                  i->high - i->mean);
 }
 
+/* With the number of its note, see say_guarantees. */
+static void say_epsilon(const table *t, size_t point, double epsilon, char *out, size_t size)
+{
+    const char *guarantee = tacit_sweep_guarantee(t->sweep, point);
+    size_t count = t->note_count;
+    char number[40];
+    cli_epsilon(epsilon, number, sizeof number);
+    snprintf(out, size, "%s [%zu]%s", number, tacit_sweep_note(t->notes, &count, guarantee),
+             tacit_sweep_unsound(t->sweep, point) ? " UNSOUND" : "");
+}
+
 static void say_cell(const table *t, const column *c, size_t point, char *out, size_t size)
 {
     if (c->key != SIZE_MAX) {
@@ -74,7 +87,7 @@ static void say_cell(const table *t, const column *c, size_t point, char *out, s
     }
     const tacit_interval i = tacit_sweep_interval(t->sweep, point, c->metric);
     if (c->metric == TACIT_SWEEP_EPSILON && !isnan(i.mean))
-        cli_epsilon(i.mean, out, size);
+        say_epsilon(t, point, i.mean, out, size);
     else if (c->metric == TACIT_SWEEP_MESSAGES && !isnan(i.mean))
         cli_count((uint64_t)llround(i.mean), out, size);
     else if (c->metric <= TACIT_SWEEP_VALIDATION)
@@ -178,6 +191,24 @@ static void say_titles(const table *t)
     printf("%s\n", cli_plain());
 }
 
+/* What is unsound comes after whatever is not, and what has no figure last. */
+static bool is_before(const table *t, const double *mean, size_t a, size_t b)
+{
+    if (isnan(mean[a]) || isnan(mean[b]))
+        return !isnan(mean[a]);
+    const bool x = tacit_sweep_unsound(t->sweep, a), y = tacit_sweep_unsound(t->sweep, b);
+    return x == y ? mean[a] < mean[b] : y;
+}
+
+/* The distinct guarantees of the points that are shown, in their order. */
+static bool number_guarantees(table *t)
+{
+    t->notes = calloc(t->point_count + 1, sizeof *t->notes);
+    for (size_t k = 0; t->notes && k < t->point_count; k++)
+        tacit_sweep_note(t->notes, &t->note_count, tacit_sweep_guarantee(t->sweep, t->points[k]));
+    return t->notes != NULL;
+}
+
 /* All points, or those that are best by `metric`. */
 static bool choose_points(table *t, tacit_sweep_metric metric)
 {
@@ -197,7 +228,7 @@ static bool choose_points(table *t, tacit_sweep_metric metric)
             continue;
         }
         size_t at = t->point_count;
-        while (at > 0 && (isnan(mean[t->points[at - 1]]) || mean[p] < mean[t->points[at - 1]]))
+        while (at > 0 && is_before(t, mean, p, t->points[at - 1]))
             at--;
         if (at == wanted)
             continue;
@@ -227,18 +258,11 @@ static void say_failures(const tacit_sweep *sweep)
 
 static void say_guarantees(const table *t)
 {
-    const char *said[3] = {0};
-    size_t count = 0;
-    for (size_t r = 0; r < tacit_sweep_runs(t->sweep) && count < 3; r++) {
-        const char *guarantee = tacit_sweep_result_of(t->sweep, r)->guarantee;
-        bool new = guarantee != NULL;
-        for (size_t i = 0; i < count && new; i++)
-            new = strcmp(said[i], guarantee) != 0;
-        if (!new)
-            continue;
-        said[count++] = guarantee;
-        printf("  %-12s", count == 1 ? "epsilon at" : "or at");
-        cli_wrap(guarantee, 14, 14);
+    for (size_t k = 0; k < t->note_count; k++) {
+        char label[40];
+        snprintf(label, sizeof label, "[%zu] epsilon at", k + 1);
+        printf("  %s ", label);
+        cli_wrap(t->notes[k], 3 + (int)strlen(label), 6);
     }
 }
 
@@ -265,6 +289,9 @@ static void say_best(const table *t, tacit_sweep_metric metric, bool chosen)
     else
         snprintf(text, sizeof text, "the best point has the smallest %s", name);
     cli_remark(text);
+    if (t->best != SIZE_MAX && tacit_sweep_unsound(t->sweep, t->best))
+        cli_remark("all points are UNSOUND, the best one too: their epsilon is a claim, not a "
+                   "guarantee");
 }
 
 tacit_status sweep_say_words(const tacit_sweep *sweep, const sweep_flags *flags,
@@ -275,7 +302,7 @@ tacit_status sweep_say_words(const tacit_sweep *sweep, const sweep_flags *flags,
     const size_t points = tacit_sweep_points(sweep), seeds = tacit_sweep_seeds(sweep);
     const size_t failed = tacit_sweep_count(sweep, TACIT_SWEEP_FAILED);
     t.columns = calloc(tacit_sweep_keys(sweep) + 8, sizeof *t.columns);
-    if (!t.columns || !choose_points(&t, metric)) {
+    if (!t.columns || !choose_points(&t, metric) || !number_guarantees(&t)) {
         status = tacit_out_of_memory(err);
         goto out;
     }
@@ -301,6 +328,7 @@ tacit_status sweep_say_words(const tacit_sweep *sweep, const sweep_flags *flags,
         say_best(&t, metric, *flags->best != '\0');
 out:
     free(t.points);
+    free(t.notes);
     free(t.columns);
     return status;
 }

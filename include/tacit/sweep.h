@@ -127,8 +127,15 @@ typedef struct tacit_interval {
 tacit_interval tacit_interval_of(const double *values, size_t n);
 tacit_interval tacit_sweep_interval(const tacit_sweep *sweep, size_t point,
                                     tacit_sweep_metric metric);
+/* What a point's epsilon is about; "" if no run of it is done. */
+const char *tacit_sweep_guarantee(const tacit_sweep *sweep, size_t point);
+/* Is its epsilon a mere claim (privacy.claimed)? */
+bool tacit_sweep_unsound(const tacit_sweep *sweep, size_t point);
+/* The number from 1 of a guarantee among `*count` distinct ones in `notes`, to which it is added
+ * if it is new; 0 for "". The caller has room for it. */
+size_t tacit_sweep_note(const char **notes, size_t *count, const char *guarantee);
 /* The point with the best mean among those of which every run is done, the first of equals;
- * SIZE_MAX if there is none. */
+ * SIZE_MAX if there is none. What is unsound is worse than whatever is not. */
 size_t tacit_sweep_best(const tacit_sweep *sweep, tacit_sweep_metric metric);
 /* Is a larger mean better? */
 bool tacit_sweep_up(const tacit_sweep *sweep, tacit_sweep_metric metric);

@@ -139,7 +139,7 @@ size_t tacit_session_leaks(const tacit_session *session, const char *words[TACIT
         {TACIT_LEAK_OFFSET, "offsets of labels computed from training records"},
         {TACIT_LEAK_SCALE, "scales of features computed from training records"},
         {TACIT_LEAK_GRAPH, "the graph computed from training records"},
-        {TACIT_LEAK_CLAIM, "records that nothing clips, so that epsilon is a claim (UNSOUND)"},
+        {TACIT_LEAK_CLAIM, "records that nothing clips, so that epsilon is a claim " TACIT_UNSOUND},
     };
     size_t count = 0;
     for (size_t i = 0; i < TACIT_LEAKS; i++)

@@ -181,28 +181,6 @@ bool tacit_sweep_up(const tacit_sweep *sweep, tacit_sweep_metric metric)
     return true;
 }
 
-size_t tacit_sweep_best(const tacit_sweep *sweep, tacit_sweep_metric metric)
-{
-    const double sign = tacit_sweep_up(sweep, metric) ? 1 : -1;
-    size_t best = SIZE_MAX;
-    double record = 0;
-    const bool score = metric <= TACIT_SWEEP_VALIDATION;
-    if (score && !tacit_sweep_score(sweep))
-        return SIZE_MAX; /* an accuracy is neither above nor below an error */
-    for (size_t p = 0; p < sweep->point_count; p++) {
-        const tacit_interval here = tacit_sweep_interval(sweep, p, metric);
-        if (here.n < sweep->seed_count || isnan(here.mean))
-            continue;
-        if (best == SIZE_MAX || sign * here.mean > record) {
-            best = p;
-            record = sign * here.mean;
-        }
-    }
-    return best;
-}
-
-/* ---- means.csv ---- */
-
 /* What does not depend on the seed: of the first run that is done, or of nobody. */
 static const tacit_sweep_result *sample(const tacit_sweep *sweep, size_t point)
 {
@@ -214,11 +192,53 @@ static const tacit_sweep_result *sample(const tacit_sweep *sweep, size_t point)
     return &nobody;
 }
 
-static const char *point_guarantee(const tacit_sweep *sweep, size_t point)
+const char *tacit_sweep_guarantee(const tacit_sweep *sweep, size_t point)
 {
     const char *guarantee = sample(sweep, point)->guarantee;
     return guarantee ? guarantee : "";
 }
+
+bool tacit_sweep_unsound(const tacit_sweep *sweep, size_t point)
+{
+    return strstr(tacit_sweep_guarantee(sweep, point), TACIT_UNSOUND) != NULL;
+}
+
+size_t tacit_sweep_note(const char **notes, size_t *count, const char *guarantee)
+{
+    size_t k = 0;
+    if (!*guarantee)
+        return 0;
+    while (k < *count && strcmp(notes[k], guarantee) != 0)
+        k++;
+    if (k == *count)
+        notes[(*count)++] = guarantee;
+    return k + 1;
+}
+
+size_t tacit_sweep_best(const tacit_sweep *sweep, tacit_sweep_metric metric)
+{
+    const double sign = tacit_sweep_up(sweep, metric) ? 1 : -1;
+    size_t best = SIZE_MAX;
+    double record = 0;
+    bool claim = false; /* the best so far is unsound */
+    const bool score = metric <= TACIT_SWEEP_VALIDATION;
+    if (score && !tacit_sweep_score(sweep))
+        return SIZE_MAX; /* an accuracy is neither above nor below an error */
+    for (size_t p = 0; p < sweep->point_count; p++) {
+        const tacit_interval here = tacit_sweep_interval(sweep, p, metric);
+        if (here.n < sweep->seed_count || isnan(here.mean))
+            continue;
+        const bool unsound = tacit_sweep_unsound(sweep, p);
+        if (best == SIZE_MAX || (unsound == claim ? sign * here.mean > record : claim)) {
+            best = p;
+            claim = unsound;
+            record = sign * here.mean;
+        }
+    }
+    return best;
+}
+
+/* ---- means.csv ---- */
 
 char *tacit_sweep_means(const tacit_sweep *sweep)
 {
@@ -248,7 +268,7 @@ char *tacit_sweep_means(const tacit_sweep *sweep)
             }
         }
         tacit_write_text(&out, ",");
-        tacit_sweep_field(&out, point_guarantee(sweep, p));
+        tacit_sweep_field(&out, tacit_sweep_guarantee(sweep, p));
     }
     tacit_write_text(&out, "\n");
     return tacit_writer_take(&out);
@@ -286,7 +306,8 @@ static void json_point(tacit_json *json, const tacit_sweep *sweep, size_t point)
         tacit_json_real(json, "high", i.high);
         if (m == TACIT_SWEEP_EPSILON) {
             tacit_json_bool(json, "unbounded", isinf(i.mean));
-            tacit_json_text(json, "guarantee", point_guarantee(sweep, point));
+            tacit_json_text(json, "guarantee", tacit_sweep_guarantee(sweep, point));
+            tacit_json_bool(json, "unsound", tacit_sweep_unsound(sweep, point));
         }
         tacit_json_end(json, '}');
     }
@@ -320,6 +341,7 @@ static void json_best(tacit_json *json, const tacit_sweep *sweep, tacit_sweep_me
     tacit_json_text(json, "metric", metric_names[metric]);
     tacit_json_bool(json, "larger_is_better", tacit_sweep_up(sweep, metric));
     tacit_json_count(json, "point", best);
+    tacit_json_bool(json, "unsound", tacit_sweep_unsound(sweep, best));
     json_values(json, sweep, best);
     tacit_json_end(json, '}');
 }

@@ -16,7 +16,8 @@
 #define MOST_LINES 200 /* rows of the table: more are for means.csv */
 
 typedef struct line {
-    const uint32_t *at; /* of its first point */
+    size_t point;       /* its first one */
+    const uint32_t *at; /* of that one */
     char name[200];
     double *x, *y, *low, *high;
     size_t count;
@@ -129,11 +130,14 @@ static void name_line(const picture *p, line *l)
         used += wrote > 0 ? (size_t)wrote : 0;
     }
     if (used == 0)
-        snprintf(l->name, sizeof l->name, "mean over seeds");
+        used = (size_t)snprintf(l->name, sizeof l->name, "mean over seeds");
+    if (used < sizeof l->name && tacit_sweep_unsound(p->sweep, l->point))
+        snprintf(l->name + used, sizeof l->name - used, ", UNSOUND");
 }
 
-static line *line_of(picture *p, const uint32_t *at)
+static line *line_of(picture *p, size_t point)
 {
+    const uint32_t *at = &p->sweep->at[point * p->sweep->axis_count];
     for (uint32_t k = 0; k < p->count; k++)
         if (same_line(p, p->lines[k].at, at))
             return &p->lines[k];
@@ -142,7 +146,7 @@ static line *line_of(picture *p, const uint32_t *at)
         return NULL;
     }
     line *l = &p->lines[p->count++];
-    *l = (line){.at = at};
+    *l = (line){.point = point, .at = at};
     name_line(p, l);
     return l;
 }
@@ -191,7 +195,7 @@ static bool fill_lines(picture *p, tacit_sweep_metric metric)
         p->lines[k].count = 0;
     for (size_t point = 0; point < sweep->point_count; point++) {
         const uint32_t *at = &sweep->at[point * sweep->axis_count];
-        line *l = line_of(p, at);
+        line *l = line_of(p, point);
         if (!l)
             continue;
         if (!make_room(l, keyed ? sweep->axes[p->axis].values.count : 2))
@@ -248,21 +252,61 @@ static void words_of(const tacit_interval *i, char *out, size_t size)
         snprintf(out, size, "%.4f ± %.4f", i->mean, i->high - i->mean);
 }
 
+/* An epsilon, and which note says what it is about: it is never told alone. */
+static void epsilon_words(const tacit_sweep *sweep, size_t point, size_t note, char *out,
+                          size_t size)
+{
+    const double epsilon = tacit_sweep_interval(sweep, point, TACIT_SWEEP_EPSILON).mean;
+    const char *unsound = tacit_sweep_unsound(sweep, point) ? " UNSOUND" : "";
+    out[0] = '\0';
+    if (note > 0 && isinf(epsilon))
+        snprintf(out, size, "epsilon unbounded [%zu]%s, ", note, unsound);
+    else if (note > 0 && !isnan(epsilon))
+        snprintf(out, size, "epsilon %.6g [%zu]%s, ", epsilon, note, unsound);
+}
+
+/* Pictures may have epsilons for their axis, or for the names of lines. */
+static void unsound_words(tacit_writer *out, const tacit_sweep *sweep)
+{
+    char text[300];
+    size_t count = 0;
+    for (size_t p = 0; p < sweep->point_count; p++)
+        count += tacit_sweep_unsound(sweep, p);
+    if (count == 0)
+        return;
+    snprintf(
+        text, sizeof text,
+        "%zu of %zu points are UNSOUND: nothing clips their records (privacy.claimed), so that "
+        "their epsilon is a claim and no guarantee.",
+        count, sweep->point_count);
+    tacit_page_words(out, text, true);
+}
+
 static void table(tacit_writer *out, const tacit_sweep *sweep, const char *score)
 {
+    const char *notes[MOST_LINES];
+    size_t note_count = 0;
     tacit_page_table(out);
     for (size_t p = 0; p < sweep->point_count && p < MOST_LINES; p++) {
         const tacit_interval test = tacit_sweep_interval(sweep, p, TACIT_SWEEP_TEST);
         const tacit_interval validation = tacit_sweep_interval(sweep, p, TACIT_SWEEP_VALIDATION);
-        char label[300], a[60], b[60];
+        char label[300], a[60], b[60], epsilon[120];
         tacit_sweep_describe(sweep, p, label, sizeof label);
         words_of(&validation, a, sizeof a);
         words_of(&test, b, sizeof b);
+        epsilon_words(sweep, p,
+                      tacit_sweep_note(notes, &note_count, tacit_sweep_guarantee(sweep, p)),
+                      epsilon, sizeof epsilon);
         tacit_page_figure(out, *label ? label : "as configured",
-                          "validation %s %s, test %s %s, %zu of %zu seeds", score, a, score, b,
-                          test.n, sweep->seed_count);
+                          "validation %s %s, test %s %s, %s%zu of %zu seeds", score, a, score, b,
+                          epsilon, test.n, sweep->seed_count);
     }
     tacit_page_table_end(out);
+    for (size_t k = 0; k < note_count; k++) {
+        tacit_write_format(out, "<p class=\"note\">[%zu] epsilon at ", k + 1);
+        tacit_page_escape(out, notes[k]);
+        tacit_write_text(out, "</p>\n");
+    }
     if (sweep->point_count > MOST_LINES)
         tacit_page_words(out, "More points are in means.csv.", false);
 }
@@ -279,9 +323,10 @@ static void best_words(tacit_writer *out, const tacit_sweep *sweep, const char *
     words_of(&validation, a, sizeof a);
     words_of(&test, b, sizeof b);
     snprintf(text, sizeof text,
-             "Best by validation %s: %s, with %s; its test %s is %s. The choice was made on "
+             "Best by validation %s%s: %s, with %s; its test %s is %s. The choice was made on "
              "validation records, so the test records have not seen it.",
-             score, label, a, score, b);
+             score, tacit_sweep_unsound(sweep, best) ? " (all are UNSOUND)" : "", label, a, score,
+             b);
     tacit_page_words(out, text, false);
 }
 
@@ -303,6 +348,7 @@ char *tacit_sweep_page(const tacit_sweep *sweep)
         snprintf(title, sizeof title, "%zu runs failed; runs.csv says why.", failed);
         tacit_page_words(&out, title, true);
     }
+    unsound_words(&out, sweep);
     best_words(&out, sweep, score);
     choose_axis(&p);
     if (p.axis < sweep->axis_count && !look_at_axis(&p))
@@ -317,6 +363,8 @@ char *tacit_sweep_page(const tacit_sweep *sweep)
         draw(&out, &p, TACIT_SWEEP_MESSAGES, "messages", "messages a run");
         tacit_page_grid_end(&out);
     }
+    tacit_page_words(&out, "What an epsilon is about, also one on an axis: the notes below.",
+                     false);
     tacit_page_heading(&out, "All points");
     table(&out, sweep, score);
     tacit_page_close(&out);

@@ -49,7 +49,8 @@ grep -q '^small: 5 points, 3 seeds each' words.txt || complain "the title: $(cat
 grep -qE '^ *\* cd +1?[0-9.]+ +0\.[0-9]{4} \+- 0\.[0-9]{4}' words.txt || complain "no best point: $(cat words.txt)"
 grep -qE '^ *alone +- +0\.' words.txt || complain "no line for alone: $(cat words.txt)"
 grep -q 'whole/' words.txt || complain "does not say where"
-grep -q 'epsilon at  delta 1e-05 for one record' words.txt || complain "an epsilon alone"
+grep -q '^  \[1\] epsilon at delta 1e-05 for one record' words.txt || complain "an epsilon alone"
+grep -qE '^ *alone .* 0 \[2\]$' words.txt || complain "an epsilon without its note: $(cat words.txt)"
 ! grep -q $'\033' words.txt || complain "escape codes without a terminal"
 "$TACIT" sweep --resume whole >again.txt 2>err.txt || complain "resume of a complete sweep: $(cat err.txt)"
 cmp -s words.txt again.txt || complain "a complete sweep, resumed, says something else"
@@ -166,6 +167,23 @@ else
 fi
 sed -i 's/time: "150"/time: "151"/' cut/sweep.yaml
 expect 6 'was edited' "$TACIT" sweep --resume cut
+
+# ---- claims are no guarantees ----
+cat >claim.yaml <<'YAML'
+run: {name: claim, time: 10}
+data: {agents: 20, dimension: 5, min-records: 10, max-records: 20, validation-records: 10}
+privacy: {mechanism: gaussian, clip: 1, epsilon: 5, releases: 3}
+YAML
+"$TACIT" sweep claim.yaml --vary privacy.claimed=true,false --vary privacy.epsilon=0.01,5 --seeds 2 \
+    --best messages --out claim >out.txt 2>err.txt || complain "claims: $(cat err.txt)"
+grep -q 'UNSOUND' claim/report.html || complain "the page says nothing of claims"
+grep -qE '^ *\* false' out.txt || complain "a claim is the best: $(cat out.txt)"
+grep -qE '^ *true .* \[1\] UNSOUND$' out.txt || complain "a claim is not marked: $(cat out.txt)"
+grep -qE '^ *(\* )?false .* \[2\]$' out.txt || complain "a note has the wrong number: $(cat out.txt)"
+grep -q 'against an adversary local' claim/report.html || complain "the page does not say against whom"
+"$TACIT" sweep claim.yaml --set privacy.claimed=true --vary privacy.epsilon=1,5 --seeds 1 --out claims \
+    >out.txt 2>err.txt || complain "claims: $(cat err.txt)"
+grep -q 'all points are UNSOUND' err.txt || complain "nothing but claims: $(cat err.txt)"
 
 # ---- runs that fail ----
 "$TACIT" sweep small.yaml --vary privacy.epsilon=1,inf --seeds 2 --out poor >out.txt 2>err.txt

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "experiment/session.h"
 #include "experiment/sweep.h"
 #include "math/student.h"
 #include "tacit/sweep.h"
@@ -682,6 +683,48 @@ static void best_of_survivors(void **state)
     tacit_sweep_free(sweep);
 }
 
+/* A claim is no guarantee: it beats nothing but other claims. */
+static void best_is_sound(void **state)
+{
+    (void)state;
+    static const char *const guarantee[] = {
+        "delta 1e-05; not counted: nothing clips " TACIT_UNSOUND, "delta 1e-05", "delta 1e-05",
+        "delta 1e-06; not counted: nothing clips " TACIT_UNSOUND};
+    const double validation[] = {0.8, 0.5, 0.6, 0.9};
+    const bool unsound[] = {true, false, false, true};
+    const size_t number[] = {1, 2, 2, 3};
+    const char *notes[4];
+    size_t count = 0;
+    tacit_sweep *sweep = must_plan(small, VARY("protocol.mu=1,10,100,1000"), "1");
+    for (size_t r = 0; r < 4; r++) {
+        tacit_sweep_result *result = &sweep->results[r];
+        result->state = TACIT_SWEEP_DONE;
+        result->score_up = true;
+        snprintf(result->score, sizeof result->score, "accuracy");
+        result->value[TACIT_SWEEP_VALIDATION] = validation[r];
+        result->value[TACIT_SWEEP_EPSILON] = 1;
+        result->guarantee = strdup(guarantee[r]);
+        assert_true(tacit_sweep_unsound(sweep, r) == unsound[r]);
+        assert_int_equal(tacit_sweep_note(notes, &count, tacit_sweep_guarantee(sweep, r)),
+                         number[r]);
+    }
+    assert_int_equal(count, 3);
+    assert_int_equal(tacit_sweep_note(notes, &count, ""), 0);
+    assert_int_equal(tacit_sweep_best(sweep, TACIT_SWEEP_VALIDATION), 2);
+    assert_int_equal(tacit_sweep_best(sweep, TACIT_SWEEP_EPSILON), 1);
+    char *page = tacit_sweep_page(sweep);
+    assert_non_null(page);
+    assert_non_null(strstr(page, "2 of 4 points are UNSOUND"));
+    assert_non_null(strstr(page, "epsilon 1 [3] UNSOUND"));
+    assert_non_null(strstr(page, "epsilon 1 [2], "));
+    assert_non_null(strstr(page, "[3] epsilon at delta 1e-06"));
+    free(page);
+    for (size_t r = 1; r < 3; r++)
+        sweep->results[r].state = TACIT_SWEEP_WAITING;
+    assert_int_equal(tacit_sweep_best(sweep, TACIT_SWEEP_VALIDATION), 3); /* among its like */
+    tacit_sweep_free(sweep);
+}
+
 /* Run folders for each, interrupted with checkpoints in them. */
 static void kept_runs(void **state)
 {
@@ -744,6 +787,7 @@ int main(void)
         cmocka_unit_test(failures),
         cmocka_unit_test(best_points),
         cmocka_unit_test(best_of_survivors),
+        cmocka_unit_test(best_is_sound),
         cmocka_unit_test(kept_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,6 +93,7 @@ static void put_ledger(tacit_json *json, const cli_account_facts *f)
     tacit_json_text(json, "file", f->request->path);
     tacit_json_text(json, "seal", seals[ledger->lines.seal]);
     tacit_json_count(json, "agents", ledger->lines.agents);
+    tacit_json_count(json, "agents_with_releases", cli_account_ledger_spoke(ledger));
     tacit_json_count(json, "accounts", ledger->lines.accounts);
     tacit_json_count(json, "releases_least", ledger->least);
     tacit_json_count(json, "releases_most", ledger->most);
@@ -117,6 +118,8 @@ char *cli_account_json(const cli_account_facts *f)
     tacit_json_text(&json, "adjacency", tacit_adjacency_name(f->adjacency));
     tacit_json_text(&json, "unit", tacit_unit_name(f->unit));
     tacit_json_text(&json, "adversary", f->adversary);
+    if (f->ledger)
+        tacit_json_bool(&json, "unsound", f->ledger->lines.claimed);
     if (CLI_GIVEN(f->request, TARGET))
         put_target(&json, f);
     if (f->ledger)

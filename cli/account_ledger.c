@@ -29,6 +29,14 @@ const char *cli_account_ledger_adversary(const cli_account_ledger *ledger)
     return "every release of the ledger, whatever else the adversary knows";
 }
 
+uint64_t cli_account_ledger_spoke(const cli_account_ledger *ledger)
+{
+    uint64_t agents = 0; /* the reader has seen to it that they can be counted */
+    for (size_t k = 0; k < ledger->lines.accounts; k++)
+        agents += ledger->lines.account[k].agents;
+    return agents;
+}
+
 /* ---- who spent no more than whom ---- */
 
 static uint64_t releases_of(const cli_account_ledger *ledger, const tacit_ledger_account *account)
@@ -115,7 +123,8 @@ static tacit_status ask_envelope(cli_account_ledger *ledger, const cli_account_r
         else if (parts[k].releases > most[at].releases)
             most[at].releases = parts[k].releases;
     }
-    const tacit_ledger_account all = {.agents = lines->agents, .first = 0, .count = count};
+    const tacit_ledger_account all = {
+        .agents = cli_account_ledger_spoke(ledger), .first = 0, .count = count};
     lines->part = most;
     tacit_status status = ask(ledger, &all, request, delta, err);
     lines->part = parts;

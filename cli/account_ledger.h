@@ -34,6 +34,8 @@ void cli_account_ledger_clear(cli_account_ledger *ledger);
 bool cli_account_is_store(const char *path);
 tacit_status cli_account_store_read(cli_account_ledger *ledger, const cli_account_request *request,
                                     tacit_error *err);
+/* How many agents have lines. */
+uint64_t cli_account_ledger_spoke(const cli_account_ledger *ledger);
 /* What its adversary sees, in words. */
 const char *cli_account_ledger_adversary(const cli_account_ledger *ledger);
 

@@ -4,6 +4,7 @@
  * a point on it.
  */
 #include "account.h"
+#include "account_ledger.h"
 #include "report/page.h"
 
 #include <math.h>
@@ -75,6 +76,8 @@ static char *write_note(const cli_account_facts *facts)
         cli_account_question(&out, facts->request);
     tacit_write_format(&out, "; %s, one %s", tacit_adjacency_name(facts->adjacency),
                        tacit_unit_name(facts->unit));
+    if (facts->ledger && facts->ledger->lines.claimed)
+        tacit_write_text(&out, "; a claim, UNSOUND");
     return tacit_writer_take(&out);
 }
 

@@ -118,6 +118,12 @@ static void say_found(const cli_account_facts *f)
     say("found", text);
 }
 
+/* Nothing enforced a sensitivity: then no figure is a guarantee. */
+static bool is_claim(const cli_account_facts *f)
+{
+    return f->ledger && f->ledger->lines.claimed;
+}
+
 /* Epsilon 0.7 says little to most people; how far the odds can move says more. */
 static void say_meaning(const cli_account_facts *f)
 {
@@ -143,7 +149,7 @@ static void say_meaning(const cli_account_facts *f)
                               user, number);
     if (a->delta > 0)
         snprintf(text + used, sizeof text - (size_t)used, " but for probability %g", a->delta);
-    say("what holds", text);
+    say(is_claim(f) ? "is claimed" : "what holds", text);
 }
 
 static void say_unbounded(const cli_account_facts *f)
@@ -184,9 +190,9 @@ static void say_guarantee(const cli_account_facts *f)
     const cli_account_answer *a = &f->answer;
     char text[500], number[40];
     cli_account_number(a->best < 0 ? INFINITY : a->epsilon[a->best], true, number, sizeof number);
-    printf("\n  %-*s%sepsilon %s%s at delta %g%s%s\n", INDENT - 2, "guarantee", cli_bold(), number,
-           cli_plain(), a->delta, a->best < 0 ? "" : ", by ",
-           a->best < 0 ? "" : tacit_accountant_names[a->best]);
+    printf("\n  %-*s%sepsilon %s%s at delta %g%s%s\n", INDENT - 2,
+           is_claim(f) ? "claim" : "guarantee", cli_bold(), number, cli_plain(), a->delta,
+           a->best < 0 ? "" : ", by ", a->best < 0 ? "" : tacit_accountant_names[a->best]);
     say_meaning(f);
     if (a->best < 0)
         say_unbounded(f);
@@ -212,7 +218,7 @@ static void say_table(const cli_account_facts *f)
         printf("  %-12s %12s   %s%s\n", tacit_accountant_names[k], number,
                isnan(a->epsilon[k]) ? cli_account_silence((tacit_accountant)k, f->loss, f->count)
                                     : cli_account_method((tacit_accountant)k),
-               k == a->best ? "  <- quote this" : "");
+               k == a->best && !is_claim(f) ? "  <- quote this" : "");
         if (k == TACIT_BY_PLD && !isnan(a->optimistic)) {
             cli_account_number(a->optimistic, false, number, sizeof number);
             printf("  %-12s %12s   %s\n", "  at least", number,
@@ -238,7 +244,7 @@ static void say_ledger(const cli_account_facts *f)
 {
     const cli_account_ledger *ledger = f->ledger;
     const cli_account_spender *worst = &ledger->spender[0];
-    char text[300], agents[40], least[40], most[40];
+    char text[300], agents[40], some[40], least[40], most[40];
     putchar('\n');
     say_seal(ledger);
     cli_count(ledger->lines.agents, agents, sizeof agents);
@@ -251,9 +257,12 @@ static void say_ledger(const cli_account_facts *f)
         say("figures for", text);
         return;
     }
-    snprintf(text, sizeof text, "%s, with %s%s%s releases each", agents, least,
-             ledger->least == ledger->most ? "" : " to ",
-             ledger->least == ledger->most ? "" : most);
+    const uint64_t spoke = cli_account_ledger_spoke(ledger);
+    const bool all = spoke == 0 || spoke >= ledger->lines.agents;
+    cli_count(spoke, some, sizeof some);
+    snprintf(text, sizeof text, "%s%s%s, with %s%s%s releases each%s", all ? "" : some,
+             all ? "" : " of ", agents, least, ledger->least == ledger->most ? "" : " to ",
+             ledger->least == ledger->most ? "" : most, all ? "" : "; the others have none");
     say("agents", text);
     if (ledger->envelope)
         snprintf(text, sizeof text,

@@ -235,8 +235,9 @@ static void show_account(const tacit_ledger_lines *lines, const tacit_ledger_acc
             snprintf(who, sizeof who, "%" PRIu64, a->agent);
             snprintf(agents, sizeof agents, "%" PRIu64, a->agents);
         }
-        printf("  %8s %8s  %-14.14s %-9s %-20.20s %10" PRIu64 "\n", who, agents, part->cost->what,
-               tacit_mechanism_name(part->cost->mechanism), noise, part->releases);
+        printf("  %8s %8s  %-14.14s %-9s %-20.20s %10" PRIu64 "%s\n", who, agents, part->cost->what,
+               tacit_mechanism_name(part->cost->mechanism), noise, part->releases,
+               part->cost->claimed ? "  UNSOUND" : "");
     }
 }
 
@@ -256,6 +257,12 @@ static void show_lines(const opened *o, const ledger_flags *flags)
         snprintf(text, sizeof text, "one %s, adjacency %s%s%s", l->unit, l->adjacency,
                  *l->adversary ? ", adversary " : "", l->adversary);
         printf("  %-22s%s\n", "an epsilon is for", text);
+    }
+    if (l->claimed) {
+        printf("  %-22s", "UNSOUND");
+        cli_wrap("sensitivities were claimed and nothing enforced them: an epsilon made of these "
+                 "lines is no guarantee",
+                 24, 24);
     }
     printf("  %-22stacit account compose FILE\n", "how much was spent");
     const size_t shown = l->accounts < (uint64_t)flags->last ? l->accounts : (size_t)flags->last;

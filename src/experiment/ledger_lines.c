@@ -269,6 +269,7 @@ tacit_status tacit_line_header(tacit_ledger_lines *out, const tacit_line_place *
     tacit_cost any;
     out->has_header = true;
     out->agents = count_of(&m, "agents", 0, UINT64_MAX - 1, 1);
+    out->claimed = member(&m, "claimed") != NULL;
     take_adversary(&m, out);
     if (member(&m, "unit") && member(&m, "adjacency")) /* a peer's entries may say it alone */
         take_kind(&m, out, &any);

@@ -32,6 +32,24 @@ static tacit_status end_line(book *b, tacit_json *json, tacit_error *err)
     return status ? status : tacit_outfile_flush(&b->file, err);
 }
 
+static const tacit_ledger *ledger_of(const book *b, uint32_t agent)
+{
+    const tacit_runtime *rt = b->session->runtime;
+    return rt->ops->agent_ledger(rt, agent);
+}
+
+/* Does any entry have a sensitivity that nothing enforced? */
+static bool any_claimed(const book *b)
+{
+    for (uint32_t i = 0; i < b->session->graph.agents; i++) {
+        const tacit_ledger *ledger = ledger_of(b, i);
+        for (uint32_t k = 0; ledger && k < ledger->count; k++)
+            if (ledger->entries[k].cost->claimed && ledger->entries[k].releases > 0)
+                return true;
+    }
+    return false;
+}
+
 static tacit_status write_header(book *b, tacit_error *err)
 {
     const tacit_experiment *x = b->session->experiment;
@@ -54,6 +72,8 @@ static tacit_status write_header(book *b, tacit_error *err)
         tacit_json_real(&json, "epsilon_budget_least", least);
     tacit_json_real(&json, "delta", b->budget.delta);
     tacit_json_text(&json, "accountant", tacit_accountant_names[b->budget.accountant]);
+    if (any_claimed(b))
+        tacit_json_bool(&json, "claimed", true);
     tacit_json_text(&json, "seal", "run");
     return end_line(b, &json, err);
 }
@@ -98,12 +118,6 @@ static tacit_status write_entry(book *b, uint32_t agent, const tacit_ledger_entr
         tacit_json_real(&json, "epsilon_budget", b->session->epsilon[agent]);
     write_times(b, &json, kind, e->releases, e->first, e->last);
     return end_line(b, &json, err);
-}
-
-static const tacit_ledger *ledger_of(const book *b, uint32_t agent)
-{
-    const tacit_runtime *rt = b->session->runtime;
-    return rt->ops->agent_ledger(rt, agent);
 }
 
 static tacit_status write_each(book *b, tacit_error *err)

@@ -336,6 +336,35 @@ assert abs(noisy["epsilon"]["pld"] - claimed["epsilon"]) <= 1e-12 * claimed["eps
 assert silent["best"]["epsilon"] == 0 and silent["unbounded"] == []
 PY
 says 'seal whole' account compose noisy/ledger.jsonl
+says '<- quote this' account compose noisy/ledger.jsonl
+
+# Nothing enforced a claim: there is nothing to quote.
+"$TACIT" run small.yaml --quiet --out claim --set privacy.mechanism=gaussian --set privacy.noise=50 \
+    --set privacy.clip=1 --set privacy.claimed=true >/dev/null || complain "run with a claim"
+says 'claim epsilon' account compose claim/ledger.jsonl
+says 'UNSOUND' account compose claim/ledger.jsonl --plot claim.svg
+grep -q 'a claim, UNSOUND' claim.svg || complain "the curve of a claim keeps that to itself"
+"$TACIT" account compose claim/ledger.jsonl >claim.txt
+! grep -q 'quote this\|^  guarantee\|what holds' claim.txt || complain "a claim is quoted: $(cat claim.txt)"
+json claim compose claim/ledger.jsonl
+python3 - <<'PY' || complain "a claim in JSON"
+import json
+load = lambda name: json.load(open(name + ".json"))
+assert load("claim")["unsound"] is True and load("noisy")["unsound"] is False
+PY
+
+# Who has no lines is not among those who spent.
+"$TACIT" run small.yaml --quiet --out few --set privacy.mechanism=gaussian --set privacy.noise=50 \
+    --set privacy.clip=1 --set run.time=1 >/dev/null || complain "a short run"
+json few compose few/ledger.jsonl
+python3 - <<'PY' >few.txt || complain "agents without lines"
+import json
+spoke = len({json.loads(line)["agent"] for line in list(open("few/ledger.jsonl"))[1:-1]})
+few = json.load(open("few.json"))["ledger"]
+assert 0 < spoke < 12 and few["agents"] == 12 and few["agents_with_releases"] == spoke, (spoke, few)
+print(spoke)
+PY
+says "agents $(cat few.txt) of 12, with" account compose few/ledger.jsonl
 says 'something was released without noise' account compose bare/ledger.jsonl
 sed '2s/"releases":[0-9]*/"releases":1/' noisy/ledger.jsonl >edited.jsonl
 expect 6 'line 2: it was edited' account compose edited.jsonl

@@ -37,6 +37,14 @@ for cut in 5 100 300 $((size / 2)) $((size - 1)); do
     expect 6 "cut" "$TACIT" ledger verify cut.jsonl
 done
 
+# A claim is marked, in the first line too.
+"$TACIT" run small.yaml --out claim -q --set privacy.claimed=true >/dev/null || complain "run with a claim"
+head -n 1 claim/ledger.jsonl | grep -q '"claimed":true' || complain "the first line keeps a claim to itself"
+! head -n 1 $ledger | grep -q claimed || complain "the first line speaks of a claim"
+says "UNSOUND sensitivities were claimed" "$TACIT" ledger show claim/ledger.jsonl
+"$TACIT" ledger show claim/ledger.jsonl | grep -qE '^ .*gaussian .* 4  UNSOUND$' || complain "no mark beside a claim"
+! "$TACIT" ledger show $ledger | grep -q UNSOUND || complain "a sound ledger is called unsound"
+
 # By hand: fine, but no seal to check.
 echo '{"mechanism":"laplace","sensitivity":1,"noise":2,"releases":3}' >hand.jsonl
 expect 1 "no seal" "$TACIT" ledger verify hand.jsonl

@@ -45,6 +45,8 @@ static void test_chooses_the_better(void **state)
     (void)state;
     static const case_method first = {.settings = "protocol.name=cd", .choices = "run.time=30|0"};
     static const case_method second = {.settings = "protocol.name=cd", .choices = "run.time=0|30"};
+    static const case_method two = {.settings = "protocol.name=cd",
+                                    .choices = "protocol.mu=5|5;run.time=0|30"};
     static const case_method none = {.settings = "protocol.name=cd;run.time=30"};
     tacit_error err = {0};
     case_book book;
@@ -53,6 +55,7 @@ static void test_chooses_the_better(void **state)
     case_add(&book, &first, "data.dimension=%d", 4);
     case_add(&book, &second, "data.dimension=%d", 4);
     case_add(&book, &none, "data.dimension=%d", 4);
+    case_add(&book, &two, "data.dimension=%d", 4);
     check_ok(case_run(&book, &err), &err);
     for (size_t cell = 0; cell < 2; cell++) {
         case_chosen_words(&book, cell, words, sizeof words);
@@ -61,6 +64,8 @@ static void test_chooses_the_better(void **state)
     }
     case_chosen_words(&book, 2, words, sizeof words);
     assert_string_equal(words, "");
+    case_chosen_words(&book, 3, words, sizeof words); /* the second key is the one that matters */
+    assert_string_equal(words, "mu 5, time 30");
     assert_true(isinf(case_epsilon(&book, 2))); /* gradients came out bare */
     case_close(&book);
 }

@@ -98,6 +98,11 @@ static tacit_status read_epsilon(const reader *r, piece p, double *epsilon)
     return TACIT_OK;
 }
 
+static bool is_word(piece p, const char *word)
+{
+    return p.len == strlen(word) && memcmp(p.text, word, p.len) == 0;
+}
+
 static tacit_status read_line(reader *r, const char *from, const char *end, bool *first)
 {
     const piece all = trimmed(from, end);
@@ -110,7 +115,7 @@ static tacit_status read_line(reader *r, const char *from, const char *end, bool
         return refuse(r, "line", all, "expected \"agent,epsilon\"");
     const piece agent = unquoted(trimmed(all.text, comma));
     const piece value = trimmed(comma + 1, all.text + all.len);
-    const bool header = *first && value.len == 7 && memcmp(value.text, "epsilon", 7) == 0;
+    const bool header = *first && is_word(agent, "agent") && is_word(value, "epsilon");
     *first = false;
     if (header)
         return TACIT_OK;
@@ -214,9 +219,15 @@ tacit_status tacit_budgets_parse(double *epsilon, const tacit_dataset *data, dou
     tacit_status status = r.met ? list_names(&r) : tacit_out_of_memory(err);
     if (status == TACIT_OK)
         status = read_text(&r, text, len);
-    for (uint32_t k = 0; k < agents; k++)
+    bool any = false;
+    for (uint32_t k = 0; k < agents; k++) {
+        any = any || !isnan(epsilon[k]);
         if (isnan(epsilon[k]))
             epsilon[k] = others;
+    }
+    if (status == TACIT_OK && !any) /* cut off, or another file */
+        status = tacit_fail(err, TACIT_EINPUT,
+                            "%.300s: no budget in it; expected lines \"agent,epsilon\"", path);
     if (status == TACIT_OK && agents > 0)
         status = count_different(&r, epsilon, agents);
     tacit_names_clear(&r.names);

@@ -61,6 +61,10 @@ tacit_status tacit_run_identify(tacit_run *r, tacit_error *err)
         hash_shards(&hash, r->session->source.data);
     if (r->session->experiment->graph.path[0])
         hash_graph(&hash, &r->session->graph);
+    if (r->session->epsilon) /* other budgets would be another run, and hide what was spent */
+        crypto_generichash_update(&hash, (const unsigned char *)r->session->epsilon,
+                                  tacit_dataset_agents(r->session->source.data) *
+                                      sizeof *r->session->epsilon);
     crypto_generichash_final(&hash, (unsigned char *)r->identity, sizeof r->identity);
     free(yaml);
     return TACIT_OK;

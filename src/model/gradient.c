@@ -97,6 +97,13 @@ tacit_status tacit_model_gradient(const tacit_model *model, tacit_permit *permit
                                   const tacit_shard *shard, const tacit_public *at, tacit_clip clip,
                                   tacit_scratch *scratch, tacit_bounded **out, tacit_error *err)
 {
+    /* Kernels add up so many rows in 32 bits; tacit_cost_on_grid plans no more. */
+    if (permit->cost.mechanism != TACIT_MECHANISM_NONE &&
+        tacit_cost_limit(&permit->cost) >= 1 << 24)
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "a record of \"%s\" may be %d steps long, more than sums of gradients "
+                          "hold; plan its cost with tacit_cost_plan",
+                          permit->cost.what, tacit_cost_limit(&permit->cost));
     if (permit->cost.mechanism != TACIT_MECHANISM_NONE)
         return tacit_gradient_on_grid(model, permit, shard, at, scratch, out, err);
     size_t records = tacit_shard_rows(shard);

@@ -38,6 +38,7 @@
 #define B_SIGMAS 15.0 /* a coordinate of b, beyond which it is cut: 2 exp(-112) */
 #define OUT_PART 33.0 /* mu of the output's noise is below 1/32 of the cost's */
 #define BUDGET_LEFT (1 - 1. / 1024)
+#define OBJECTIVE_MOST 100.0 /* told: beyond, what misses from 1 underflows */
 
 /* ---- records as vectors ---- */
 
@@ -222,7 +223,8 @@ static tacit_status release_objective(tacit_logit *f, const tacit_permit *permit
     const double shift = cost->sensitivity / step, noise = cost->noise / step;
     const double curve = radius * radius / (4 * f->ridge);
     const double mu = tacit_objective_mu(shift / noise * sqrt(BUDGET_LEFT) * (1 - 0x1p-40), curve);
-    if ((f->p == 1 && noise < 4096) || !(shift / OUT_PART > 2 * ROUNDED * root))
+    if ((f->p == 1 && noise < 4096) || !(shift / OUT_PART > 2 * ROUNDED * root) ||
+        !(shift / noise < OBJECTIVE_MOST))
         return tacit_fail(err, TACIT_EINPUT,
                           "objective perturbation is not proven for as little noise as this; use "
                           "\"perturbation: output\"");

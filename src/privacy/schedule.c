@@ -164,7 +164,7 @@ typedef struct bracket {
 static tacit_status find_bracket(plan *p, tacit_accountant by, double x, double step, bracket *b,
                                  tacit_error *err)
 {
-    double at;
+    double at = NAN;
     tacit_status status = excess(p, by, x, &at, err);
     const bool grow = at > 0;
     const double end = grow ? log(MOST_NOISE) : x - FARTHEST;

@@ -45,7 +45,6 @@ static void test_good_files(void **state)
         const char *text;
         double want[3];
     } cases[] = {
-        {false, "", {7, 7, 7}},
         {false, "agent,epsilon\n1,0.5\n", {7, 0.5, 7}},
         {false,
          "\xEF\xBB\xBF"
@@ -72,6 +71,9 @@ static void test_bad_files(void **state)
 {
     (void)state;
     static const char *const bad[][2] = {
+        {"", "b.csv: no budget in it"},
+        {"agent,epsilon\n", "b.csv: no budget in it"},
+        {"who,epsilon\n0,1\n", "unknown agent \"who\""},
         {"0,0\n", "b.csv:1: epsilon \"0\""},
         {"0,1\n1,-2\n", "b.csv:2: epsilon \"-2\""},
         {"0,nan\n", "finite number above 0"},

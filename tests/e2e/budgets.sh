@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Budgets that differ by agent: what a run says of them, what it refuses, and that nobody's budget
+# changes between an interruption and going on.
+. "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
+
+cat >small.yaml <<'YAML'
+run: {name: small, time: 20, every: 0}
+data: {agents: 8, dimension: 4, test-records: 5, validation-records: 0, bound: l2}
+graph: {kind: ring}
+protocol: {name: cd}
+privacy: {mechanism: gaussian, clip: 0.5, epsilon: 5, releases: 10, budgets: b.csv}
+YAML
+printf 'agent,epsilon\n0,0.5\n3,2\n' >b.csv
+
+says '0.5 to 5' "$TACIT" run small.yaml --quiet --out told
+grep -q '"epsilon_budget": *0.5' told/ledger.jsonl || complain "no line with agent 0's budget"
+
+printf 'agent,epsilon\n0,0\n' >zero.csv
+expect 3 'zero.csv:2: epsilon "0"' "$TACIT" run small.yaml --quiet --out no --set privacy.budgets=zero.csv
+: >empty.csv
+expect 3 'no budget in it' "$TACIT" run small.yaml --quiet --out no --set privacy.budgets=empty.csv
+expect 3 'nowhere.csv' "$TACIT" run small.yaml --quiet --out no --set privacy.budgets=nowhere.csv
+expect 3 'too small' "$TACIT" run small.yaml --quiet --out no --set privacy.budgets= \
+    --set privacy.epsilon=1e-9 --set privacy.delta=1e-12
+[ ! -e no ] || complain "a refused run left a folder"
+
+# kill -9 behind a checkpoint, then other budgets
+"$TACIT" run small.yaml --quiet --out cut --set run.time=1e7 --set run.checkpoint=100 &
+victim=$!
+for _ in $(seq 200); do
+    [ -e cut/checkpoint.bin ] && break
+    sleep 0.05
+done
+kill -9 $victim
+wait $victim 2>/dev/null
+[ -e cut/checkpoint.bin ] || complain "no checkpoint to go on from"
+printf 'agent,epsilon\n0,4.9\n3,2\n' >b.csv
+expect 6 'checkpoint' "$TACIT" run --resume cut --quiet
+exit $failed

@@ -21,7 +21,7 @@ expect 3 'zero.csv:2: epsilon "0"' "$TACIT" run small.yaml --quiet --out no --se
 : >empty.csv
 expect 3 'no budget in it' "$TACIT" run small.yaml --quiet --out no --set privacy.budgets=empty.csv
 expect 3 'nowhere.csv' "$TACIT" run small.yaml --quiet --out no --set privacy.budgets=nowhere.csv
-expect 3 'too small' "$TACIT" run small.yaml --quiet --out no --set privacy.budgets= \
+expect 3 'raise epsilon' "$TACIT" run small.yaml --quiet --out no --set privacy.budgets= \
     --set privacy.epsilon=1e-9 --set privacy.delta=1e-12
 [ ! -e no ] || complain "a refused run left a folder"
 

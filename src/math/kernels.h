@@ -12,6 +12,15 @@
  * 22 kB: 6 kB 20 GB/s, 3 kB 15, 13 kB 17; a mere sum over the same random agents reaches 20. */
 #define TACIT_ROWS_AHEAD ((size_t)6400)
 
+/* Records whose gradients are to be added up on the grid, at most TACIT_GRID_ROWS. */
+#define TACIT_GRID_ROWS 128 /* so many numbers below 2^24 fit 32 bits */
+typedef struct tacit_grid_rows {
+    size_t rows, p;
+    const void *x, *y, *next; /* next: what will be read afterwards, only a hint */
+    bool l1, squared;         /* the norm; the loss, logistic if not */
+    double radius, per_step;  /* as for clip() */
+} tacit_grid_rows;
+
 /* One scalar's kernels; `void *` are arrays of that scalar. */
 typedef struct tacit_real_kernels {
     /* y += a x */
@@ -47,6 +56,10 @@ typedef struct tacit_real_kernels {
     /* sum += sum_r a[r] x[r], each in whole numbers rounded towards zero, for rows and factors that
      * clip() found good with a radius below 2^24; at most 64 rows from zero on. */
     void (*add_to_grid)(size_t rows, size_t p, const double *a, const void *x, int32_t *sum);
+    /* margins, slopes, clip and add_to_grid in one pass, for rows of moderate length: sum += what
+     * they would give. False if any row is not good, or there is no such loop: then sum is as it
+     * was. */
+    bool (*gradient_on_grid)(const tacit_grid_rows *rows, const void *theta, int64_t *sum);
     /* row = a x in whole numbers of at most `limit` < 2^24, rounded towards zero; returns no less
      * than the sum of their sizes (l1) or squares, and little more */
     double (*to_grid)(size_t p, double a, int32_t limit, bool l1, const void *x, int32_t *row);

@@ -11,6 +11,10 @@
 /* ... and of theta alone. */
 #define HELD (F32_LANES == 16 ? 12 : 7)
 
+/* ... and of theta with integers, in kernels_pass.h; an exponential in double precision is a call,
+ * which leaves nothing in vector registers. */
+#define PASS_HELD (sizeof(REAL) == 4 ? NARROW : 0)
+
 #define REAL float
 #define INDEX int32_t
 #define LANES F32_LANES
@@ -90,6 +94,16 @@ LOSS(squared, f32)
 LOSS(logistic, f64)
 LOSS(squared, f64)
 
+/* Here the loss is asked for group by group: with p and norm there are copies enough. */
+#define GRID(suffix)                                                                      \
+    static bool gradient_on_grid_##suffix(const tacit_grid_rows *rows, const void *theta, \
+                                          int64_t *sum)                                   \
+    {                                                                                     \
+        return pass_##suffix(logistic4_##suffix, rows, theta, sum);                       \
+    }
+GRID(f32)
+GRID(f64)
+
 /* ---- ChaCha20, eight blocks side by side, one lane each ---- */
 typedef uint32_t lanes8 __attribute__((vector_size(32)));
 
@@ -159,7 +173,7 @@ static void chacha_words(const uint32_t key[8], size_t n, const uint64_t *nonce,
         .gradient_logistic = gradient_logistic_##suffix, .lengths = lengths_##suffix,              \
         .to_grid = to_grid_##suffix, .gradient_squared = gradient_squared_##suffix,                \
         .margins = margins_##suffix, .clip = clip_##suffix, .add_to_grid = add_to_grid_##suffix,   \
-        .from_grid = from_grid_##suffix,                                                           \
+        .from_grid = from_grid_##suffix, .gradient_on_grid = gradient_on_grid_##suffix,            \
     }
 
 const tacit_kernels TABLE = {.name = TABLE_NAME,

@@ -413,6 +413,14 @@ INLINE void NAME(gradient)(SLOPE *slope, size_t rows, size_t p, const REAL *x, c
 #undef FULL
 }
 
+#include "math/kernels_pass.h"
+
+#undef PROVABLE
+#undef INTS
+#undef LOAD_INTS
+#undef STORE_INTS
+#undef DOUBLES
+#undef TRUTHS
 #undef VEC
 #undef BITS
 #undef VEC4

@@ -21,10 +21,7 @@
 #include "model/linear.h"
 #include "privacy/release.h"
 
-#define TILE_ROWS                                                                               \
-    16              /* measured and added before the next are looked at: 6 kB of p = 100 in f32 \
-                     */
-#define SUM_ROWS 64 /* of at most 2^24 fit 32 bits */
+#define TILE_ROWS 16 /* measured and added before the next are looked at */
 
 typedef struct grid_sum {
     const tacit_model *model;
@@ -36,7 +33,8 @@ typedef struct grid_sum {
     double radius;   /* that clipping in floats aims at, in steps */
     double per_step; /* 1 / step, a power of two */
     int32_t *row;    /* one part */
-    int32_t *tile;   /* the sum of SUM_ROWS parts at most */
+    int32_t *tile;   /* the sum of TACIT_GRID_ROWS parts at most */
+    bool tiled;      /* row and tile were used */
     int64_t *sum;    /* unit record */
     double *mean;    /* unit user */
     double weight;   /* unit user: 1 / records */
@@ -60,7 +58,7 @@ static void add_row(const grid_sum *g, const void *x, double a)
             g->tile[k] += g->row[k];
 }
 
-/* The sums of a tile, at most 64 times 2^24, into those of all. */
+/* The sums of TACIT_GRID_ROWS parts below 2^24 each into those of all. */
 static void close_tile(const grid_sum *g)
 {
     for (size_t k = 0; k < g->model->features; k++)
@@ -92,23 +90,48 @@ static void add_parts(const grid_sum *g, size_t rows, const char *x, const char 
     }
 }
 
-static void add_batch(const grid_sum *g, const tacit_batch *batch)
+/* Step by step: for rows that the one pass does not take, and for lots and means. */
+static void add_tiles(grid_sum *g, const tacit_grid_rows *in)
+{
+    const tacit_real_kernels *kernels = g->kernels;
+    const size_t p = in->p, value = tacit_scalar_size(g->model->shape.segment[0].scalar);
+    const char *end = (const char *)in->x + in->rows * p * value;
+    double z[TILE_ROWS], coef[TILE_ROWS], size[TILE_ROWS]; /* z, coef: of either scalar */
+    memset(g->tile, 0, p * sizeof *g->tile);
+    g->tiled = true;
+    for (size_t at = 0; at < in->rows; at += TILE_ROWS) {
+        const size_t rows = in->rows - at < TILE_ROWS ? in->rows - at : TILE_ROWS;
+        const char *x = (const char *)in->x + at * p * value;
+        kernels->margins(rows, p, in->l1, x, g->theta, end, in->next, z, size);
+        (in->squared ? kernels->squared
+                     : kernels->logistic)(rows, z, (const char *)in->y + at * value, coef);
+        add_parts(g, rows, x, (const char *)coef, size);
+    }
+    close_tile(g);
+}
+
+static void add_batch(grid_sum *g, const tacit_batch *batch)
 {
     const tacit_model *model = g->model;
-    const tacit_real_kernels *kernels = g->kernels;
     const size_t p = model->features, value = tacit_scalar_size(model->shape.segment[0].scalar);
-    const char *end = (const char *)batch->x + batch->rows * p * value;
-    const char *next = g->next ? g->next : batch->x;
-    double z[TILE_ROWS], coef[TILE_ROWS], size[TILE_ROWS]; /* z, coef: of either scalar */
-    for (size_t at = 0; at < batch->rows; at += TILE_ROWS) {
-        const size_t rows = batch->rows - at < TILE_ROWS ? batch->rows - at : TILE_ROWS;
-        const char *x = (const char *)batch->x + at * p * value;
-        kernels->margins(rows, p, g->cost->norm == TACIT_L1, x, g->theta, end, next, z, size);
-        (model->loss == TACIT_LOGISTIC ? kernels->logistic : kernels->squared)(
-            rows, z, (const char *)batch->y + at * value, coef);
-        add_parts(g, rows, x, (const char *)coef, size);
-        if ((at + TILE_ROWS) % SUM_ROWS == 0 || at + TILE_ROWS >= batch->rows)
-            close_tile(g);
+    const bool whole = !g->mean && tacit_lot_is_all(g->lot);
+    const char *x = batch->x, *y = batch->y, *next = g->next ? g->next : x;
+    for (size_t left = batch->rows; left > 0;) {
+        const size_t rows = left < TACIT_GRID_ROWS ? left : TACIT_GRID_ROWS;
+        left -= rows;
+        const tacit_grid_rows in = {.rows = rows,
+                                    .p = p,
+                                    .x = x,
+                                    .y = y,
+                                    .next = left ? x + rows * p * value : next,
+                                    .l1 = g->cost->norm == TACIT_L1,
+                                    .squared = model->loss != TACIT_LOGISTIC,
+                                    .radius = g->radius,
+                                    .per_step = g->per_step};
+        x += rows * p * value;
+        y += rows * value;
+        if (!whole || !g->kernels->gradient_on_grid(&in, g->theta, g->sum))
+            add_tiles(g, &in);
     }
 }
 
@@ -172,14 +195,14 @@ tacit_status tacit_gradient_on_grid(const tacit_model *model, tacit_permit *perm
         memset(g.mean, 0, p * sizeof *g.mean);
     if (!g.row || !g.tile || (user && !g.mean))
         return tacit_out_of_memory(err);
-    memset(g.tile, 0, p * sizeof *g.tile);
     tacit_batch batch;
     for (size_t cursor = 0; tacit_shard_next(shard, &cursor, &batch);)
         add_batch(&g, &batch);
     if (user)
         close_user(&g);
     tacit_lot_close(&lot);
-    memset(g.row, 0, p * sizeof *g.row);
+    if (g.tiled)
+        memset(g.row, 0, p * sizeof *g.row);
     (*out)->factor = factor(&permit->cost, records);
     return TACIT_OK;
 }

@@ -143,6 +143,10 @@ static tacit_status most_in_all(const tacit_ledger *ledger, tacit_costs *costs,
                                 const tacit_budget *budget, const tacit_cost *kept, uint64_t *have,
                                 uint64_t *most, tacit_error *err)
 {
+    if (ledger->count == 1 && ledger->entries[0].cost == kept) { /* nearly always: no others */
+        *have = ledger->entries[0].releases;
+        return tacit_costs_most(costs, NULL, 0, kept, budget, most, err);
+    }
     others o;
     if (!gather(&o, ledger, kept)) { /* entry by entry then */
         const tacit_ledger_entry *last = running(ledger, kept);

@@ -12,7 +12,7 @@
 #include "privacy/release.h"
 #include "testing.h"
 
-enum { MOST = 2000, ROWS = 19 };
+enum { MOST = 2000, ROWS = 19, LONG_ROWS = TACIT_GRID_ROWS };
 
 static const tacit_real_kernels *real;
 static tacit_scalar scalar;
@@ -92,8 +92,8 @@ static void check_sums(size_t rows, size_t p)
     real->add_to_grid(rows, p, a, x, sum);
     for (size_t r = 0; r < rows; r++) {
         const double b = get(coef, r) * 0x1p10;
-        const double length = fabs(b) * (l1 ? size[r] : sqrt(size[r]));
-        assert_true(a[r] == (length <= radius ? b : b * (radius / length)));
+        const double longest = radius / (l1 ? size[r] : sqrt(size[r]));
+        assert_true(a[r] == (fabs(b) <= longest ? b : copysign(longest, b)));
         real->to_grid(p, a[r], 1 << 23, l1, row_of(x, p, r), row);
         for (size_t k = 0; k < p; k++)
             want[k] += row[k];
@@ -104,6 +104,51 @@ static void check_sums(size_t rows, size_t p)
     free(coef);
     free(sum);
     free(row);
+    free(want);
+}
+
+/* One pass is the steps one after the other, and leaves alone what it does not take. */
+static void check_pass(size_t rows, size_t p, double bad, bool must)
+{
+    void *x = numbers(rows * p), *y = numbers(rows), *theta = numbers(p);
+    int32_t *part = calloc(p + 1, sizeof *part);
+    int64_t *sum = calloc(p + 1, sizeof *sum), *want = calloc(p + 1, sizeof *want);
+    double z[LONG_ROWS], size[LONG_ROWS], coef[LONG_ROWS], a[LONG_ROWS];
+    for (size_t k = 0; k < rows * p; k++)
+        set(x, k, dice_normal(&d));
+    for (size_t k = 0; k < p; k++)
+        set(theta, k, 0.1 * dice_normal(&d));
+    for (size_t r = 0; r < rows; r++)
+        set(y, r, dice_unit(&d) < 0.5 ? 1 : -1);
+    if (bad != 1)
+        set(x, dice_below(&d, rows * p), bad);
+    for (size_t k = 0; k <= p; k++)
+        sum[k] = want[k] = (int64_t)k << 40;
+    tacit_grid_rows in = {.rows = rows,
+                          .p = p,
+                          .x = x,
+                          .y = y,
+                          .next = x,
+                          .l1 = l1,
+                          .squared = dice_unit(&d) < 0.5,
+                          .radius = l1 ? 3e5 * (double)p : 4e5 * sqrt((double)p),
+                          .per_step = 0x1p20};
+    const bool taken = real->gradient_on_grid(&in, theta, sum);
+    real->margins(rows, p, l1, x, theta, row_of(x, p, rows), x, z, size);
+    (in.squared ? real->squared : real->logistic)(rows, z, y, coef);
+    const bool good = real->clip(rows, p, l1, in.radius, in.per_step, coef, size, a);
+    assert_true(good || !taken);
+    assert_true(!must || taken);
+    if (taken)
+        real->add_to_grid(rows, p, a, x, part);
+    for (size_t k = 0; k < p; k++)
+        want[k] += part[k];
+    assert_memory_equal(sum, want, (p + 1) * sizeof *sum);
+    free(x);
+    free(y);
+    free(theta);
+    free(part);
+    free(sum);
     free(want);
 }
 
@@ -233,10 +278,20 @@ static void test_table(void **state)
         scalar = turn / 2 ? TACIT_F64 : TACIT_F32;
         real = turn / 2 ? &table->f64 : &table->f32;
         l1 = turn % 2;
+        const size_t lanes = (table->name[0] == 'b'              ? 16
+                              : strcmp(table->name, "avx2") == 0 ? 32
+                                                                 : 64) /
+                             tacit_scalar_size(scalar);
         for (size_t p = 1; p <= 240; p += p < 40 ? 1 : 13)
             for (size_t rows = 0; rows <= ROWS; rows += rows < 9 ? 1 : 5) {
                 check_margins(rows, p);
                 check_sums(rows, p);
+            }
+        for (size_t p = 1; p <= 240; p += p < 40 ? 1 : 5)
+            for (size_t rows = 1; rows <= LONG_ROWS; rows += rows < 9 ? 1 : 17) {
+                static const double bad[] = {NAN, INFINITY, -1e30, 1e300};
+                check_pass(rows, p, 1, rows >= 4 && p / lanes >= 1 && p / lanes <= 7);
+                check_pass(rows, p, bad[dice_below(&d, 4)], false);
             }
         static const size_t features[] = {1, 2, 3, 7, 16, 37, 57, 100, 101, 257, 440};
         for (size_t k = 0; k < sizeof features / sizeof *features; k++)

@@ -17,6 +17,7 @@ tacit_status cli_outcome_read(cli_outcome *out, tacit_session *session, tacit_er
         return status;
     const tacit_runtime *runtime = tacit_session_runtime(session);
     out->traffic = runtime->ops->traffic(runtime);
+    out->releases = tacit_session_releases(session);
     out->epsilon = tacit_session_epsilon(session);
     return TACIT_OK;
 }

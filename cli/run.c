@@ -78,15 +78,16 @@ static void say_privacy(const tacit_experiment *x, const cli_outcome *outcome)
 {
     char epsilon[40], text[500], count[40];
     cli_epsilon(outcome->epsilon, epsilon, sizeof epsilon);
-    cli_count(outcome->traffic.releases, count, sizeof count);
+    cli_count(outcome->releases, count, sizeof count);
     const char *unit = tacit_unit_name((tacit_unit)x->privacy.unit);
     const char *adjacency = tacit_adjacency_name((tacit_adjacency)x->privacy.adjacency);
     snprintf(text, sizeof text,
              "epsilon %s at delta %g for one %s (adjacency %s), against an adversary \"%s\" that "
              "sees %s; "
-             "%s releases, mechanism %s",
+             "%s %s, mechanism %s",
              epsilon, x->privacy.delta, unit, adjacency, tacit_trust_name(x->protocol->trust),
              tacit_trust_words(x->protocol->trust), count,
+             x->protocol->flags & TACIT_GROUPS ? "gifts to sums" : "releases",
              tacit_mechanism_name((tacit_mechanism)x->privacy.mechanism));
     printf("  %-22s", "privacy");
     cli_wrap(text, 24, 24);
@@ -118,6 +119,16 @@ static void say_leaks(const tacit_session *session)
     }
 }
 
+/* And what of the folder it covers: nothing. */
+static void say_keep(const tacit_session *session)
+{
+    const char *keep = tacit_session_keep(session);
+    if (!keep)
+        return;
+    printf("  %-22s", "keep secret");
+    cli_wrap(keep, 24, 24);
+}
+
 static tacit_status say_words(tacit_session *session, const tacit_experiment *x, bool complete,
                               tacit_error *err)
 {
@@ -143,6 +154,7 @@ static tacit_status say_words(tacit_session *session, const tacit_experiment *x,
     say_privacy(x, &outcome);
     say_budgets(session);
     say_leaks(session);
+    say_keep(session);
     return TACIT_OK;
 }
 

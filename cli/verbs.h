@@ -132,6 +132,7 @@ tacit_status cli_trace_close(cli_trace *trace, bool keep, tacit_error *err);
 typedef struct cli_outcome {
     tacit_snapshot end;
     tacit_traffic traffic;
+    uint64_t releases; /* charged to ledgers */
     double epsilon;    /* the largest of all agents */
     const char *score; /* "accuracy" or "rmse" */
 } cli_outcome;

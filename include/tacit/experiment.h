@@ -73,6 +73,12 @@ bool tacit_session_budgets(const tacit_session *session, double *least, double *
  * returns how many. An epsilon says nothing about those. */
 size_t tacit_session_leaks(const tacit_session *session, const char *words[TACIT_LEAKS]);
 
+/* Releases charged so far, of all agents' ledgers; gifts to sums are counted with them. */
+uint64_t tacit_session_releases(const tacit_session *session);
+/* What must be said of a run folder whose epsilon is for what peers would see: it holds models,
+ * scores and the seed of the noise. NULL where there was no noise and nothing private. */
+const char *tacit_session_keep(const tacit_session *session);
+
 /* What a run looks like at one time. Scores and losses are private metrics that only the
  * simulator may add up; NaN where there is nothing to measure. */
 typedef struct tacit_snapshot {

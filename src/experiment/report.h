@@ -68,6 +68,7 @@ typedef struct tacit_report_run {
     double least_budget, most_budget; /* NAN unless agents have different ones */
     uint64_t agents, records, features, messages, bytes, edges, components, lost, refused;
     const char *adversary, *sees, *unit, *adjacency, *mechanism;
+    const char *keep;              /* what of the folder is nobody's business; or NULL */
     const tacit_json_value *leaks; /* an array, or NULL */
     /* from metrics.csv: all times, or evenly thinned ones and the last */
     tacit_moment *moments;

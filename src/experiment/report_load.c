@@ -129,6 +129,7 @@ static void take_privacy(tacit_report_run *run, const tacit_json_value *top)
     run->least_budget = tacit_json_to_real(tacit_json_member(t, p, "epsilon_budget_least"), NAN);
     run->most_budget = tacit_json_to_real(tacit_json_member(t, p, "epsilon_budget_most"), NAN);
     run->refused = tacit_json_to_count(tacit_json_member(t, p, "refused"), 0);
+    run->keep = tacit_json_to_text(tacit_json_member(t, p, "keep"), NULL);
     run->leaks = tacit_json_member(t, p, "leaks");
     if (!run->leaks)
         run->leaks = tacit_json_member(t, top, "leaks");

@@ -159,6 +159,8 @@ static void one_run(tacit_writer *out, const tacit_report_run *run)
     epsilon_words(run, cell, sizeof cell);
     guarantee_words(run, more, sizeof more);
     tacit_page_figure(out, "epsilon", "%s %s", cell, more);
+    if (run->keep)
+        tacit_page_figure(out, "keep secret", "%s", run->keep);
     if (!isnan(run->least_budget)) {
         real_words(run->least_budget, cell, sizeof cell);
         if (isnan(run->most_budget))
@@ -258,6 +260,16 @@ static void run_table(tacit_writer *out, const tacit_report *report)
         tacit_write_text(out, "</p>\n");
     }
     free(notes);
+    for (size_t r = 0; r < report->runs; r++)
+        if (report->run[r].keep) { /* once for all */
+            tacit_page_words(
+                out,
+                "An epsilon is for what its adversary would see of real peers. The run "
+                "folders, and this page, hold models, scores or the seed of the noise: "
+                "keep them to yourself.",
+                false);
+            break;
+        }
 }
 
 /* The value of a key in a group; of run.seed all of them. */

@@ -155,7 +155,6 @@ static tacit_row *more(tacit_rows *rows)
 void tacit_rows_sink(void *ctx, double time, tacit_agent agent, const char *name, double value,
                      bool is_private)
 {
-    (void)is_private; /* the simulator sees all; a node would not */
     tacit_rows *rows = ctx;
     if (!is_sampled(rows, agent))
         return;
@@ -165,7 +164,10 @@ void tacit_rows_sink(void *ctx, double time, tacit_agent agent, const char *name
         row->time = time;
         row->agent = agent;
         row->value = value;
-        snprintf(row->name, sizeof row->name, "%s", name);
+        /* The simulator sees all; a node would not. */
+        const char *mark = is_private ? TACIT_METRIC_PRIVATE : "";
+        snprintf(row->name, sizeof row->name, "%.*s%s", (int)(sizeof row->name - 1 - strlen(mark)),
+                 name, mark);
     }
     pthread_mutex_unlock(&rows->lock);
 }

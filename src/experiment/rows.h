@@ -15,6 +15,7 @@
 #include "experiment/session.h"
 
 #define TACIT_METRIC_NAME 48
+#define TACIT_METRIC_PRIVATE " (private)" /* ends names that only an owner would see */
 #define TACIT_ROWS_PARTIAL "metrics.csv.partial"
 
 typedef struct tacit_row {

@@ -168,3 +168,39 @@ tacit_budget tacit_session_budget(const tacit_session *session)
                           .trust = session->experiment->protocol->trust,
                           .accountant = (tacit_accountant)session->experiment->privacy.accountant};
 }
+
+uint64_t tacit_session_releases(const tacit_session *session)
+{
+    const tacit_runtime *rt = session->runtime;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < session->graph.agents; i++) {
+        const tacit_ledger *ledger = rt->ops->agent_ledger(rt, i);
+        sum += ledger ? tacit_ledger_releases(ledger) : 0;
+    }
+    return sum;
+}
+
+/* Do agents end with a model that is made of raw records and never sent (protocol.finish)? */
+static bool finishes_privately(const tacit_experiment *x)
+{
+    for (size_t k = 0; k < x->protocol->options.count; k++) {
+        const tacit_option *option = &x->protocol->options.options[k];
+        if (option->type != TACIT_OPT_CHOICE || strcmp(option->key, "finish") != 0)
+            continue;
+        int choice;
+        memcpy(&choice, (const char *)x->protocol_options + option->offset, sizeof choice);
+        return strcmp(option->choices[choice], "private") == 0;
+    }
+    return false;
+}
+
+const char *tacit_session_keep(const tacit_session *session)
+{
+#define PEERS "epsilon is for what that adversary would see of real peers; this folder holds "
+    if (session->experiment->privacy.mechanism != TACIT_MECHANISM_NONE)
+        return PEERS "models, scores and the seed of the noise: keep it to yourself";
+    if (finishes_privately(session->experiment))
+        return PEERS "models made of raw records, and their scores: keep it to yourself";
+    return NULL;
+#undef PEERS
+}

@@ -30,12 +30,6 @@ static void privacy(tacit_json *json, const tacit_session *s, const tacit_traffi
     const tacit_privacy_options *options = &s->experiment->privacy;
     const tacit_budget budget = tacit_session_budget(s);
     const double epsilon = tacit_session_epsilon(s);
-    uint64_t releases = 0;
-    for (uint32_t i = 0; i < s->graph.agents; i++) {
-        const tacit_ledger *ledger = s->runtime->ops->agent_ledger(s->runtime, i);
-        if (ledger)
-            releases += tacit_ledger_releases(ledger);
-    }
     tacit_json_begin(json, "privacy", '{');
     tacit_json_text(json, "adversary", tacit_trust_name(budget.trust));
     tacit_json_text(json, "adversary_sees", tacit_trust_words(budget.trust));
@@ -50,7 +44,7 @@ static void privacy(tacit_json *json, const tacit_session *s, const tacit_traffi
         tacit_json_real(json, "epsilon_budget_least", least);
         tacit_json_real(json, "epsilon_budget_most", most);
     }
-    tacit_json_count(json, "releases", releases);
+    tacit_json_count(json, "releases", tacit_session_releases(s));
     tacit_json_count(json, "refused", traffic->refused);
     const char *leak[TACIT_LEAKS];
     const size_t leaks = tacit_session_leaks(s, leak);
@@ -58,6 +52,9 @@ static void privacy(tacit_json *json, const tacit_session *s, const tacit_traffi
     for (size_t i = 0; i < leaks; i++)
         tacit_json_text(json, NULL, leak[i]);
     tacit_json_end(json, ']');
+    const char *keep = tacit_session_keep(s);
+    if (keep)
+        tacit_json_text(json, "keep", keep);
     tacit_json_end(json, '}');
 }
 

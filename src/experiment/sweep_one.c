@@ -67,16 +67,6 @@ static char *guarantee(const tacit_session *s)
     return tacit_writer_take(&out);
 }
 
-static uint64_t releases(const tacit_session *s)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < s->graph.agents; i++) {
-        const tacit_ledger *ledger = s->runtime->ops->agent_ledger(s->runtime, i);
-        sum += ledger ? tacit_ledger_releases(ledger) : 0;
-    }
-    return sum;
-}
-
 static tacit_status components(const tacit_graph *graph, double *out, tacit_error *err)
 {
     size_t bytes;
@@ -115,7 +105,7 @@ static tacit_status collect(tacit_session *s, tacit_sweep_result *out, tacit_err
     out->value[TACIT_SWEEP_TRAIN_LOSS] = end.train_loss;
     out->value[TACIT_SWEEP_OBJECTIVE] = end.objective;
     out->value[TACIT_SWEEP_EPSILON] = tacit_session_epsilon(s);
-    out->value[TACIT_SWEEP_RELEASES] = (double)releases(s);
+    out->value[TACIT_SWEEP_RELEASES] = (double)tacit_session_releases(s);
     out->value[TACIT_SWEEP_REFUSED] = (double)traffic.refused;
     out->value[TACIT_SWEEP_MESSAGES] = (double)traffic.messages;
     out->value[TACIT_SWEEP_BYTES] = (double)traffic.bytes;

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What of a run folder is nobody's business: it is said where an epsilon is told.
+. "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
+
+cat >small.yaml <<'YAML'
+run: {name: small, time: 6}
+data: {agents: 12, dimension: 4, min-records: 10, max-records: 20}
+YAML
+noise=(--set privacy.mechanism=gaussian --set privacy.clip=1 --set privacy.epsilon=5 --set privacy.releases=2)
+run() { "$TACIT" run small.yaml --quiet --out "$@" >"$1.txt" || complain "run $*"; }
+run bare
+run noisy "${noise[@]}"
+run finish --set protocol.name=model-propagation --set protocol.finish=private
+run chorus --set protocol.name=chorus "${noise[@]}"
+"$TACIT" report bare noisy --out both.html --quiet || complain "report"
+"$TACIT" report bare --out one.html --quiet || complain "report"
+
+for name in noisy finish chorus; do
+    for file in $name.txt $name/summary.json $name/report.html; do
+        tr -s ' \n' ' ' <$file | grep -q 'keep it to yourself' || complain "$file does not say what to keep"
+    done
+done
+tr -s ' \n' ' ' <noisy.txt | grep -q 'the seed of the noise' || complain "the seed: $(cat noisy.txt)"
+tr -s ' \n' ' ' <finish.txt | grep -q 'models made of raw records' || complain "the finish: $(cat finish.txt)"
+grep -q 'keep them to yourself' both.html || complain "a comparison does not say what to keep"
+for file in bare.txt bare/summary.json bare/report.html one.html; do
+    ! grep -q 'to yourself' $file || complain "$file makes a secret of what is none"
+done
+
+# Names of private metrics end with a mark, those of public ones do not.
+grep -q ',finish_scale (private),' finish/metrics.csv || complain "a private metric is not marked"
+grep -q ',finish_strength (private),' finish/metrics.csv || complain "a private metric is not marked"
+! grep 'finish_' finish/metrics.csv | grep -v '(private)' || complain "a private metric without its mark"
+! grep -q 'private' bare/metrics.csv || complain "a mark without reason"
+
+# One number of releases, wherever it is told: what ledgers were charged.
+for name in bare noisy chorus; do
+    python3 - $name <<'PY' || complain "$name: releases"
+import json, re, sys
+name = sys.argv[1]
+words = re.sub(r"\s+", " ", open(name + ".txt").read())
+lines = [json.loads(line) for line in open(name + "/ledger.jsonl")][1:-1]
+charged = sum(line["releases"] for line in lines)
+told = json.load(open(name + "/summary.json"))["privacy"]["releases"]
+said = "gifts to sums" if name == "chorus" else "releases"
+assert charged == told > 0, (charged, told)
+assert f"; {told:,} {said}, mechanism" in words, words
+PY
+done
+exit $failed

@@ -130,10 +130,12 @@ void separators_settings(tacit_reproduced *f, const case_book *book)
         "for every point of a line by the mean accuracy on validation records of seeds %lld "
         "to %lld, which are other problems; the test records of the runs were looked at once",
         first + seeds, first + seeds + book->tuning_seeds - 1);
-    figure_set(f, "privacy",
-               "unit: one record of one agent; adjacency: replace; delta e^-5 = 0.0067; adversary "
-               "\"local\": sees every message on every link, all other agents may collude. A "
-               "private finish is never sent and costs nothing; it is secret");
+    figure_set(
+        f, "privacy",
+        "unit: one record of one agent; adjacency: replace; delta e^-5 = 0.0067; adversary "
+        "\"local\": sees every message on every link, all other agents may collude; for chorus "
+        "\"secure\": sees sums over all agents only, here by an ideal function. A private "
+        "finish is never sent and costs nothing; it is secret");
     figure_set(f, "sound",
                "Gaussian noise, each record's gradient clipped in l2, step size from the public "
                "bound, composition by privacy loss distributions");

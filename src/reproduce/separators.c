@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reproduce/separators.h"
 
+#include <stdio.h>
+
 #define PRIVATE "privacy.delta=" SEPARATORS_DELTA ";run.time=60;"
 #define SOUND PRIVATE "protocol.name=cd;privacy.mechanism=gaussian;privacy.accountant=pld;"
 /* As printed: Laplace noise for a loss that is called 1-Lipschitz, rows as they are drawn, equal

@@ -109,6 +109,8 @@ typedef void tacit_progress(void *ctx, double time, double total);
  *     degrees.csv   agents by neighbours          edges.csv      up to 400 agents, 20,000 edges
  *     report.html   a page made of the others
  *
+ * What no epsilon covers is for the owner alone (0600): models.npy, metrics.csv, agents.csv and
+ * checkpoint.bin.
  * With more than 10,000 agents equal ledger entries share a line ("agents" says how many).
  * A file appears complete or not at all (metrics.csv grows as metrics.csv.partial). When the
  * run fails, so full disk included, what it wrote goes away again, up to its last checkpoint.

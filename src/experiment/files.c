@@ -240,14 +240,25 @@ bool tacit_write_all(int fd, const void *bytes, size_t len)
     return true;
 }
 
+/* Models, scores of single agents and all of a run's state are their owner's. */
+static mode_t mode_of(const char *name)
+{
+    static const char *const secret[] = {"checkpoint.bin", "models.npy", "agents.csv"};
+    for (size_t i = 0; i < sizeof secret / sizeof *secret; i++)
+        if (strcmp(name, secret[i]) == 0)
+            return TACIT_SECRET_MODE;
+    return 0666;
+}
+
 tacit_status tacit_outfile_open(tacit_outfile *file, const tacit_folder *folder, const char *name,
                                 tacit_error *err)
 {
     *file = (tacit_outfile){.folder = folder, .name = name, .fd = -1};
     char temporary[64];
     temporary_name(name, temporary, sizeof temporary);
-    file->fd =
-        openat(folder->dir, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    unlinkat(folder->dir, temporary, 0); /* a crash may have left one, open to others */
+    file->fd = openat(folder->dir, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+                      mode_of(name));
     return file->fd >= 0 ? TACIT_OK : tacit_folder_fail(folder, name, errno, err);
 }
 

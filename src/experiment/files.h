@@ -17,6 +17,9 @@ typedef struct tacit_folder {
     bool has_checkpoint;
 } tacit_folder;
 
+/* Of files with what no epsilon covers: models, single agents' scores, checkpoints. */
+#define TACIT_SECRET_MODE 0600
+
 /* A new folder, and its parents; an empty one that is there already will do. */
 tacit_status tacit_folder_create(tacit_folder *folder, const char *path, tacit_error *err);
 /* One that a run left behind with a checkpoint in it. */

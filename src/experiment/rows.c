@@ -51,7 +51,8 @@ tacit_status tacit_rows_start(tacit_rows *rows, const tacit_folder *folder, taci
     tacit_status status = prepare(rows, folder, session, err);
     if (status)
         return status;
-    rows->fd = openat(folder->dir, PARTIAL, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    rows->fd =
+        openat(folder->dir, PARTIAL, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, TACIT_SECRET_MODE);
     if (rows->fd < 0)
         return tacit_folder_fail(folder, PARTIAL, errno, err);
     tacit_writer text = {0};

@@ -48,4 +48,14 @@ assert charged == told > 0, (charged, told)
 assert f"; {told:,} {said}, mechanism" in words, words
 PY
 done
+
+# Files with models and single agents' scores are their owner's, whatever the umask.
+(umask 0; "$TACIT" run small.yaml --quiet --out open "${noise[@]}" >/dev/null) || complain "run"
+for file in open/*; do
+    case $file in
+    */models.npy | */metrics.csv | */agents.csv) expected=600 ;;
+    *) expected=666 ;;
+    esac
+    [ "$(stat -c %a "$file")" = $expected ] || complain "$file has mode $(stat -c %a "$file")"
+done
 exit $failed

@@ -418,6 +418,9 @@ static void test_resumed_equals_uninterrupted(void **state)
         watcher w = {.at = 4.4};
         assert_int_equal(go("b", networks[n], false, 2, &w, &err), TACIT_EINTERRUPTED);
         assert_int_equal(entries("b"), FILES + 1);
+        struct stat info; /* a checkpoint holds everything: it is its owner's */
+        assert_int_equal(stat("b/checkpoint.bin", &info), 0);
+        assert_int_equal(info.st_mode & 077, 0);
         size_t len;
         char *json = slurp("b", "summary.json", &len);
         assert_non_null(strstr(json, "\"complete\": false"));

@@ -125,13 +125,13 @@ static const tacit_option rows[] = {
      .help = "what the prior is multiplied by: a list to choose from, too"},
     {.key = "finish-choice",
      .type = TACIT_OPT_CHOICE,
-     .fallback = "best",
+     .fallback = "mean", /* with learning alone: where the graph says nothing, it wins softly */
      .choices = finish_ways,
      .offset = FIELD(finish.choice),
      .help = "mean of all candidates, weighted by held-out loss; the best; or the first, unjudged"},
     {.key = "finish-sharpness",
      .type = TACIT_OPT_REAL,
-     .fallback = "0.3",
+     .fallback = "0.6",
      .min = 0,
      .max = 1000,
      .offset = FIELD(finish.sharpness),
@@ -149,8 +149,8 @@ static const tacit_option rows[] = {
      .min = 0,
      .max = 100,
      .offset = FIELD(finish.margin),
-     .help = "standard errors by which a choice, learning alone for one, must beat the first "
-             "strength and scale listed"},
+     .help = "of the best: standard errors by which a choice, learning alone for one, must beat "
+             "the first strength and scale listed"},
 };
 
 /* ---- what it refuses ---- */

@@ -64,26 +64,25 @@ static const case_method cd = {.name = "cd, tuned",
                                .settings = "protocol.name=cd",
                                .choices = "data.als-lambda=0.15|0.2;protocol.mu=10|20|40",
                                .colour = 4};
-#define GAUSSIAN DELTA "privacy.mechanism=gaussian;"
-static const case_method plain = {
-    .name = "private cd, tuned",
-    .label = "private cd, trust local",
-    .settings = GAUSSIAN "protocol.name=cd;privacy.releases=10;privacy.clip=3;run.time=40;"
-                         "protocol.radius=2",
-    .choices = "data.als-lambda=0.15|0.2;protocol.mu=1|5;model.lambda-records=0.1|1",
-    .colour = 0};
+#define GAUSSIAN DELTA "privacy.mechanism=gaussian;data.als-lambda=0.2;"
+#define LOCAL \
+    GAUSSIAN "protocol.name=cd;protocol.mu=5;protocol.radius=2;privacy.clip=1;run.time=130;"
+static const case_method plain = {.name = "private cd, tuned",
+                                  .label = "private cd, trust local",
+                                  .settings = LOCAL,
+                                  .choices = "model.lambda-records=0.1|3;privacy.releases=100|30",
+                                  .colour = 0};
 static const case_method finished = {
     .name = "private cd, finish",
     .label = "private cd with private finish, trust local",
-    .settings = GAUSSIAN "protocol.name=cd;privacy.releases=10;privacy.clip=3;run.time=40;"
-                         "protocol.radius=2;protocol.finish=private;protocol.finish-margin=100",
-    .choices = "data.als-lambda=0.15|0.2;protocol.mu=1|5;protocol.finish-strengths=2|3|5",
+    .settings = LOCAL "protocol.finish=private;protocol.finish-margin=100",
+    .choices = "model.lambda-records=3|5;protocol.finish-strengths=3|6;privacy.releases=100|30",
     .colour = 5};
 static const case_method chorus = {
     .name = "chorus",
     .label = "chorus, trust secure (ideal sum)",
     .settings = GAUSSIAN "protocol.name=chorus;privacy.clip=1;run.time=10;protocol.rank=100",
-    .choices = "data.als-lambda=0.15|0.2;protocol.radius=1.5|2;protocol.finish-strengths=1|2",
+    .choices = "model.lambda-records=2|4;protocol.radius=1.5|2;protocol.finish-strengths=2|1",
     .colour = 2};
 
 #define BUDGETS 3

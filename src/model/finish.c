@@ -18,6 +18,8 @@
  *  2. The result depends on records, prior, options and seed, on nothing else.
  *  3. A prior with a number that is not finite is no prior; one so large that its fit fails is
  *     never chosen by cross-validation. If nothing else is left, the agent learns alone.
+ *  4. Records that no doubles can fit are no error, which everybody would see: the agent keeps its
+ *     prior.
  */
 #include <math.h>
 #include <sodium.h>
@@ -275,5 +277,9 @@ tacit_status tacit_model_finish(const tacit_model *model, const tacit_shard *sha
         tacit_vector_set(tacit_vector_of_secret(out), 0, k, w.theta[k]);
 out:
     clear(&w);
+    if (status == TACIT_EINPUT) { /* whether records can be fitted is their owner's secret */
+        adopt(model, prior, how->scale[0], out);
+        status = TACIT_OK;
+    }
     return status;
 }

@@ -202,9 +202,11 @@ static tacit_status finish(tacit_env *env, const chorus_shared *s, chorus_agent 
         const tacit_model *model = tacit_own_model(env);
         tacit_secret *alone = tacit_new_secret(env, s->model);
         self->finished = alone;
-        return alone ? tacit_model_solve(model, tacit_own_data(env, TACIT_TRAIN), alone,
-                                         tacit_own_error(env))
-                     : tacit_out_of_memory(tacit_own_error(env));
+        if (!alone)
+            return tacit_out_of_memory(tacit_own_error(env));
+        tacit_status status =
+            tacit_model_solve(model, tacit_own_data(env, TACIT_TRAIN), alone, tacit_own_error(env));
+        return status == TACIT_EINPUT ? TACIT_OK : status; /* unfit records: zeros, a secret */
     }
     finish_plan plan = s->finish;
     for (size_t k = 0; k < plan.how.strengths; k++)

@@ -208,6 +208,8 @@ tacit_status one_shot_finish(tacit_env *env, const one_shot_shared *s, one_shot_
         status = gather(env, s, source, count, &evidence);
     if (status != TACIT_OK)
         return status;
-    return s->squared ? finish_squared(env, s, source, count, &evidence, &self->kept)
-                      : finish_logistic(env, s, &evidence, &self->kept);
+    status = s->squared ? finish_squared(env, s, source, count, &evidence, &self->kept)
+                        : finish_logistic(env, s, &evidence, &self->kept);
+    /* Whether records can be fitted is their owner's secret: zeros are kept, and nobody is told. */
+    return status == TACIT_EINPUT && self->kept ? TACIT_OK : status;
 }

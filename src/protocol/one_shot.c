@@ -26,6 +26,7 @@
 
 #define MOST_AGENTS 2000 /* reach: all: everyone keeps a word of everyone */
 #define NEVER 40.0       /* standard deviations that noise does not reach */
+#define UNKNOWN 0.3      /* likeness of neighbours where weights say nothing */
 
 size_t one_shot_room(const one_shot_shared *s, uint32_t neighbours)
 {
@@ -51,6 +52,16 @@ static tacit_status check(const one_shot_shared *s, const tacit_setup *setup, ta
                           "\"neighbours\"",
                           MOST_AGENTS);
     return TACIT_OK;
+}
+
+/* Weights that are all the same stand for no angles: 1 would make neighbours one agent. */
+static double usual_likeness(const tacit_graph *graph)
+{
+    const uint64_t edges = graph ? graph->row[graph->agents] : 0;
+    for (uint64_t e = 1; e < edges; e++)
+        if (graph->weight[e] != graph->weight[0])
+            return 1;
+    return edges > 0 ? UNKNOWN : 1;
 }
 
 static tacit_status measure(one_shot_shared *s, tacit_error *err)
@@ -96,6 +107,10 @@ static tacit_status set_up(void *shared, const void *options, const tacit_setup 
     s->squared = !tacit_model_score_up(setup->model);
     if (s->options.size == 0)
         s->options.size = s->squared ? 1 : 0.25;
+    if (s->options.rules.likeness < 0)
+        s->options.rules.likeness = usual_likeness(setup->graph);
+    s->noisy = setup->privacy->mechanism != TACIT_MECHANISM_NONE;
+    s->budgets = setup->epsilon != NULL;
     tacit_status status = check(s, setup, err);
     if (status != TACIT_OK)
         return status;
@@ -136,7 +151,7 @@ static tacit_status release(tacit_env *env, const one_shot_shared *s, const taci
     return status == TACIT_OK ? tacit_release(env, permit, bounded, out) : status;
 }
 
-/* Refused by the ledger: silent. */
+/* Refused by the ledger: silent, if budgets differ; else the run's budget is too small for all. */
 static tacit_status speak(tacit_env *env, const one_shot_shared *s, one_shot_agent *self)
 {
     const tacit_facts *facts = tacit_facts_of(env);
@@ -146,7 +161,7 @@ static tacit_status speak(tacit_env *env, const one_shot_shared *s, one_shot_age
         return TACIT_OK;
     tacit_status status = release(env, s, cost, &sums);
     if (status != TACIT_OK)
-        return status == TACIT_EBUDGET ? TACIT_OK : status;
+        return status == TACIT_EBUDGET && s->budgets ? TACIT_OK : status;
     tacit_public *word = tacit_new_public(env, &s->word);
     if (!word)
         return tacit_out_of_memory(tacit_own_error(env));
@@ -167,7 +182,8 @@ static bool is_possible(const one_shot_shared *s, const tacit_public *word)
     const double records = tacit_public_get(word, WORD_ABOUT, ABOUT_RECORDS);
     const double noise = tacit_public_get(word, WORD_ABOUT, ABOUT_NOISE);
     const double each = s->squared ? s->options.radius * s->options.most : s->options.radius;
-    if (!(records >= 1 && records <= 1e15) || !(noise >= 0 && noise <= 1e100))
+    if (!(records >= 1 && records <= 1e15) || !(noise >= 0 && noise <= 1e100) ||
+        (noise > 0) != s->noisy)
         return false;
     const double most =
         noise > 0 ? records * each + NEVER * noise : 1e100; /* bare sums are uncut */
@@ -197,7 +213,7 @@ static tacit_status hear(tacit_env *env, const one_shot_shared *s, one_shot_agen
         !is_possible(s, event->payload))
         return TACIT_OK;
     if (s->options.reach == REACH_NEIGHBOURS) {
-        if ((tacit_agent)who == event->from)
+        if ((tacit_agent)who == event->from && !self->heard[event->slot])
             tacit_view_put(env, self->heard, event->slot, event->payload);
         return TACIT_OK;
     }
@@ -319,11 +335,12 @@ static const tacit_option options[] = {
      .help = "power: the exponent"},
     {.key = "likeness",
      .type = TACIT_OPT_REAL,
-     .fallback = "1",
-     .min = 0,
+     .fallback = "-1",
+     .min = -1,
      .max = 1,
      .offset = FIELD(rules.likeness),
-     .help = "the correlation of neighbours with an edge of weight 1"},
+     .help = "the correlation of neighbours with an edge of weight 1; below 0: 1, but 0.3 if all "
+             "weights of the graph are the same"},
     {.key = "common",
      .type = TACIT_OPT_REAL,
      .fallback = "0",

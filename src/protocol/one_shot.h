@@ -33,6 +33,7 @@ typedef struct one_shot_shared {
     size_t agents;    /* reach: all */
     size_t features;
     bool squared;
+    bool noisy, budgets; /* the run; agents' own, that differ */
     const tacit_shape *model;
     tacit_shape word;
     spending costs;

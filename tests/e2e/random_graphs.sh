@@ -22,7 +22,7 @@ accuracy() {
 for graph in k-out ring erdos-renyi; do
     alone=$(accuracy chorus --set graph.kind=$graph --set protocol.name=alone \
         --set privacy.mechanism=none)
-    for example in chorus; do
+    for example in chorus one-shot; do
         with=$(accuracy $example --set graph.kind=$graph)
         awk "BEGIN { exit !($with > $alone - 0.01) }" ||
             complain "$example on $graph: $with, alone $alone"

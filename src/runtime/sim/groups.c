@@ -270,8 +270,11 @@ tacit_status sim_give(void *ctx, tacit_address at, uint64_t round, double closes
     if (status == TACIT_OK)
         status = add_gift(w, r, permit, bounded, beside);
     pthread_mutex_unlock(&w->sim->groups->lock);
-    if (status != TACIT_OK)
+    if (status != TACIT_OK) {
+        if (bounded->steps) /* what was not given is a secret still */
+            sodium_memzero(bounded->steps, bounded->coordinates * sizeof *bounded->steps);
         return status;
+    }
     w->traffic.releases++;
     w->traffic.messages++;
     w->traffic.delivered++;

@@ -243,16 +243,17 @@ static tacit_status plan_costs(chorus_shared *s, tacit_error *err)
     const tacit_privacy_options *privacy = &s->privacy;
     const bool found = privacy->mechanism != TACIT_MECHANISM_NONE && privacy->noise == 0;
     const bool over_time = found && privacy->policy != TACIT_POLICY_UNIFORM;
+    const uint64_t coordinates = (uint64_t)s->features * s->rank; /* make_shapes checked it */
     s->cost_count = over_time ? (size_t)s->rounds : 1;
     s->costs = calloc(s->cost_count, sizeof *s->costs);
     if (!s->costs)
         return tacit_out_of_memory(err);
     tacit_status status = over_time
                               ? tacit_schedule_plan(s->costs, s->rounds, privacy, privacy->epsilon,
-                                                    NULL, 0, s->features, "voice", err)
-                              : tacit_cost_plan(s->costs, privacy, s->features, "voice", err);
+                                                    NULL, 0, coordinates, "voice", err)
+                              : tacit_cost_plan(s->costs, privacy, coordinates, "voice", err);
     for (size_t k = 0; k < s->cost_count && status == TACIT_OK; k++)
-        status = tacit_cost_widen(&s->costs[k], s->rank, err);
+        status = tacit_cost_widen(&s->costs[k], 1, err); /* room for products on the grid */
     return status;
 }
 

@@ -104,6 +104,11 @@ static tacit_status sing(tacit_env *env, const chorus_shared *s, const chorus_ag
         return tacit_out_of_memory(tacit_own_error(env));
     status = tacit_give(env, CHORUS_SUM, round, closes, permit, bounded, beside);
     tacit_drop(env, beside);
+    if (status == TACIT_NO && facts->now == 0) /* then nobody is ever in time */
+        return tacit_fail(tacit_own_error(env), TACIT_EINPUT,
+                          "gifts are on their way for longer than a round takes: budgets would be "
+                          "spent and nothing heard; raise \"protocol.period\", or lower "
+                          "\"network.latency-floor\"");
     return status == TACIT_NO ? TACIT_OK : status;
 }
 

@@ -289,6 +289,18 @@ double sim_groups_next(const sim *s)
     return s->groups && s->groups->open ? s->groups->open->closes : INFINITY;
 }
 
+tacit_status sim_groups_finish(const sim *s, tacit_error *err)
+{
+    const sim_groups *g = s->groups;
+    if (!g || !g->open || g->closed_count > 0)
+        return TACIT_OK;
+    return tacit_fail(err, TACIT_EINPUT,
+                      "the run ended at time %g, before its first sum at time %g: budgets were "
+                      "spent and nothing was heard; raise \"run.time\", or lower "
+                      "\"protocol.period\"",
+                      s->now, g->open->closes);
+}
+
 /* Public vectors that last, of the sum and of what was given openly. */
 static tacit_status results(sim *s, const open_round *r, tacit_vector **sum, tacit_vector **beside,
                             tacit_error *err)

@@ -322,6 +322,9 @@ static tacit_status sim_finish(tacit_runtime *rt, tacit_error *err)
     sim *s = (sim *)rt;
     if (s->phase != SIM_RUNNING)
         return tacit_fail(err, TACIT_EUSAGE, "only a running simulation can finish");
+    tacit_status status = sim_groups_finish(s, err);
+    if (status != TACIT_OK)
+        return status;
     choose_environment(s);
     s->phase = SIM_FINISHED;
     tacit_threads_run(s->threads, s->agents, grain(s), handle_all, s);

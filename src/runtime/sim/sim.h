@@ -165,6 +165,8 @@ void sim_groups_free(sim_groups *groups);
 tacit_status sim_give(void *ctx, tacit_address at, uint64_t round, double closes,
                       tacit_permit *permit, tacit_bounded *bounded, const tacit_public *beside);
 /* When the next round closes; infinity if none is open. */
+/* An error if no sum was ever heard although agents gave to one: budgets spent on nothing. */
+tacit_status sim_groups_finish(const sim *s, tacit_error *err);
 double sim_groups_next(const sim *s);
 /* Close that round and tell everybody. */
 tacit_status sim_groups_close(sim *s, tacit_error *err);

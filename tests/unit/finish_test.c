@@ -591,6 +591,29 @@ static void test_lists_that_are_none(void **state)
     problem_clear(&q);
 }
 
+/* Records that doubles cannot fit are their owner's secret: no error, and the prior is kept. */
+static void test_unfit_records_are_no_error(void **state)
+{
+    (void)state;
+    dice d = {77};
+    for (int loss = 0; loss < 2; loss++) {
+        lonely l = make(6, 3, loss, TACIT_F64, &d);
+        for (size_t k = 0; k < l.p; k++)
+            l.x[2 * l.p + k] = k % 2 ? -1e300 : 1e300;
+        store(&l);
+        const double one = 1;
+        tacit_finish how = only(&one, &one);
+        for (int choice = 0; choice < 3; choice++) {
+            double theta[3];
+            how.choice = (tacit_finish_choice)choice;
+            finish(&l, l.told, &how, theta);
+            for (size_t k = 0; k < l.p; k++)
+                assert_true(isfinite(theta[k]));
+        }
+        clear(&l);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -608,6 +631,7 @@ int main(void)
         cmocka_unit_test(test_good_priors_help_and_bad_ones_hardly_harm),
         cmocka_unit_test(test_cd_finishes_near_its_neighbours),
         cmocka_unit_test(test_no_finish_unless_asked),
+        cmocka_unit_test(test_unfit_records_are_no_error),
         cmocka_unit_test(test_lists_that_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

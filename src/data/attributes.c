@@ -265,7 +265,7 @@ static void scale_column(const reading *r, size_t at, column *c)
     c->mean = sum_of(r, at, c, 1, &count) / count;
     c->deviation = sqrt(sum_of(r, at, c, 2, &count) / count);
     if (!(c->deviation > 0) || !isfinite(c->deviation) || !isfinite(c->mean)) {
-        *c = (column){KIND_NOTHING};
+        *c = (column){.kind = KIND_NOTHING};
     } else if (c->kind == KIND_FLAG) {
         c->mean = 0;
         c->deviation = 1;
@@ -298,7 +298,7 @@ static void count_words(const reading *r, size_t at, column *c)
         c->word[c->features++] = word;
     }
     if (c->features < 2)
-        *c = (column){KIND_NOTHING};
+        *c = (column){.kind = KIND_NOTHING};
 }
 
 static void look_at_column(const reading *r, size_t at, column *c)

@@ -6,9 +6,10 @@
 # by Student's t, over all agents and by how many records they have.
 #
 # Every choice is made on other problems (CHOOSE), by their validation records: the regulariser of
-# alone, mu of cd, and mu, clip and ticks of private cd for each budget. One-shot and chorus have
-# no choices: their constants are the defaults of the protocols, fixed on problems of a study in
-# another program. Test records of the twenty problems are read once.
+# alone, mu of cd, and mu, clip and ticks of private cd for each budget. One-shot and chorus take the
+# regulariser chosen for alone, which is what they fall back to; otherwise their constants are the
+# defaults of the protocols, fixed on problems of a study in another program and on the problems
+# of CHOOSE. Test records of the twenty problems are read once.
 #
 # Rows: alone; sparse alone (one-shot's sparse prior, nothing said); bare cd with and without the
 # private finish; private cd, without and with it; one-shot among neighbours and flooded; the
@@ -113,11 +114,11 @@ for p in $dimensions; do
         mapfile -t on < <(sets "$finish protocol.name=cd protocol.finish=private $noisy \
             privacy.epsilon=$epsilon privacy.releases=1")
         measure "$p" "$epsilon" cd+finish local "${on[@]}"
-        mapfile -t on < <(sets "protocol.name=one-shot $noisy privacy.epsilon=$epsilon")
+        mapfile -t on < <(sets "$alone protocol.name=one-shot $noisy privacy.epsilon=$epsilon")
         measure "$p" "$epsilon" one-shot local "${on[@]}"
         measure "$p" "$epsilon" one-shot-all local "${on[@]}" --set protocol.reach=all
         measure "$p" "$epsilon" one-shot-sparse local "${on[@]}" --set protocol.prior=sparse
-        mapfile -t on < <(sets "protocol.name=chorus privacy.clip=0.5 $noisy \
+        mapfile -t on < <(sets "$alone protocol.name=chorus privacy.clip=0.5 $noisy \
             privacy.epsilon=$epsilon")
         measure "$p" "$epsilon" chorus secure "${on[@]}"
         measure "$p" "$epsilon" chorus-sparse secure "${on[@]}" --set protocol.spreads=coordinates

@@ -239,7 +239,7 @@ INLINE DOUBLES NAME(clip4)(bool l1, double radius, DOUBLES size, DOUBLES b, TRUT
     const DOUBLES length = (DOUBLES)((TRUTHS)b ^ sign);
     const TRUTHS fits = length <= most;
     DOUBLES a = (DOUBLES)(((TRUTHS)length & fits) | ((TRUTHS)most & ~fits));
-    a += length - length; /* nothing, or NaN for a slope that is none or has no end */
+    a += 0 * length; /* nothing, or NaN for a slope that is none or has no end */
     *good = (size >= 0x1p-90) & (size <= 0x1p90) & (a >= 0x1p-90) & (a <= 0x1p90);
     return (DOUBLES)((TRUTHS)a | sign);
 }

@@ -10,6 +10,7 @@
 #include "tacit/checkpoint.h"
 #include "tacit/config.h"
 #include "tacit/data.h"
+#include "tacit/eigen.h"
 #include "tacit/env.h"
 #include "tacit/experiment.h"
 #include "tacit/graph.h"

@@ -9,11 +9,11 @@
  */
 #include "graph/eigen.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tacit/eigen.h"
 #include "tacit/random.h"
 
 #define MORE 6 /* vectors beyond those that are wanted */
@@ -75,18 +75,13 @@ static tacit_status dense(const tacit_sparse *m, size_t count, double *value, do
     const tacit_graph *g = m->graph;
     const size_t n = g->agents;
     double *a = calloc(n * n, sizeof *a), *all = calloc(n, sizeof *all);
-    lapack_int *support = calloc(2 * n, sizeof *support), found = 0;
-    tacit_status status = a && all && support ? TACIT_OK : tacit_out_of_memory(err);
+    tacit_status status = a && all ? TACIT_OK : tacit_out_of_memory(err);
     for (size_t i = 0; status == TACIT_OK && i < n; i++) {
         a[i * n + i] = m->diagonal[i];
         for (uint64_t e = g->row[i]; e < g->row[i + 1]; e++)
             a[i * n + g->neighbour[e]] = m->weight[e];
     }
-    if (status == TACIT_OK &&
-        (LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'V', 'I', 'L', (lapack_int)n, a, (lapack_int)n, 0, 0,
-                        (lapack_int)(n - count + 1), (lapack_int)n, 0, &found, all, vector,
-                        (lapack_int)n, support) ||
-         found != (lapack_int)count))
+    if (status == TACIT_OK && !tacit_eigen_largest(n, count, a, all, vector))
         status = tacit_fail(err, TACIT_EINTERNAL, "LAPACK did not find the graph's eigenvectors");
     for (size_t k = 0; status == TACIT_OK && k < count; k++)
         value[k] = all[count - 1 - k];
@@ -98,7 +93,6 @@ static tacit_status dense(const tacit_sparse *m, size_t count, double *value, do
         }
     free(a);
     free(all);
-    free(support);
     return status;
 }
 
@@ -155,7 +149,7 @@ static bool settle(subspace *s)
     for (size_t k = 0; k < b; k++)
         for (size_t j = 0; j < b; j++)
             s->small[k * b + j] = dot(s->n, s->x + j * s->n, s->y + k * s->n);
-    if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)b, s->small, (lapack_int)b, s->top))
+    if (!tacit_eigen_all(b, s->small, s->top))
         return false;
     for (size_t k = 0; k < b / 2; k++) {
         double swap = s->top[k];

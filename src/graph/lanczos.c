@@ -2,20 +2,18 @@
 /*
  * One end of a spectrum by ARPACK's implicitly restarted Lanczos iteration.
  *
- * ARPACK keeps state between calls in static variables, so only one iteration runs at a time in
- * a process; its own random start would depend on earlier calls, so we bring one, from a stream
- * with a fixed seed. What comes in and out is centred, lest rounding lead back to the constant
- * vector.
+ * ARPACK keeps state between calls in static variables and stands on BLAS, so only one iteration
+ * runs at a time in a process, and no other user of BLAS; its own random start would depend on
+ * earlier calls, so we bring one, from a stream with a fixed seed. What comes in and out is
+ * centred, lest rounding lead back to the constant vector.
  */
 #include "graph/laplacian.h"
+#include "math/lapack.h"
 #include "tacit/random.h"
 
 #include <arpack.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-static pthread_mutex_t arpack_turn = PTHREAD_MUTEX_INITIALIZER;
 
 typedef struct iteration {
     double *start, *basis, *work, *small;
@@ -90,10 +88,10 @@ tacit_status tacit_lanczos_largest(const tacit_lanczos *z, double *value, double
     tacit_status status = claim(&it, z, err);
     if (!status) {
         draw_start(it.start, z->n);
-        pthread_mutex_lock(&arpack_turn);
+        tacit_lapack_take();
         if (!iterate(&it, z) || !extract(&it, z, value, vector))
             status = tacit_fail(err, TACIT_NO, "the Lanczos iteration did not converge");
-        pthread_mutex_unlock(&arpack_turn);
+        tacit_lapack_give();
     }
     free(it.start);
     free(it.basis);

@@ -14,10 +14,11 @@
  */
 #include "graph/laplacian.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "tacit/eigen.h"
 
 #define QUICK_BASIS 32
 #define QUICK_RESTARTS 80
@@ -96,14 +97,11 @@ tacit_status tacit_laplacian_dense(const tacit_laplacian *l, double *smallest, d
 {
     size_t n = l->graph->agents;
     double *matrix = calloc(n * n, sizeof *matrix); /* n is small */
-    double *value = calloc(n, sizeof *value), unused;
-    lapack_int found = 0, support[2];
+    double *value = calloc(n, sizeof *value);
     tacit_status status = matrix && value ? TACIT_OK : tacit_out_of_memory(err);
     if (!status) {
-        /* All of them: asked for one, dsyevr bisects, and gives up on multiple eigenvalues. */
         fill_dense(l, matrix);
-        if (LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'N', 'A', 'L', (lapack_int)n, matrix, (lapack_int)n, 0,
-                           0, 0, 0, 0, &found, value, &unused, 1, support) != 0)
+        if (!tacit_eigen_values(n, matrix, value))
             status = tacit_fail(err, TACIT_NO, "LAPACK did not find the eigenvalues of the graph");
     }
     if (!status) {

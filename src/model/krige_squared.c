@@ -16,7 +16,6 @@
  *
  * which is learning alone if nothing was heard. All of it is secret, and wiped.
  */
-#include <lapacke.h>
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -25,6 +24,7 @@
 #include "base/vector_internal.h"
 #include "model/dense.h"
 #include "model/linear.h"
+#include "tacit/eigen.h"
 
 #define MAX_FEATURES 5000
 #define PSEUDO 20.0
@@ -94,8 +94,7 @@ static bool find_basis(fit *f)
         if (!isfinite(f->basis[e]))
             return false;
     }
-    return LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)p, f->basis, (lapack_int)p,
-                          f->root) == 0;
+    return tacit_eigen_all(p, f->basis, f->root);
 }
 
 /* The prior along eigenvector `at`. */

@@ -23,10 +23,11 @@
  */
 #include "protocol/chorus_smooth.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "tacit/eigen.h"
 
 #define GRID 26 /* spreads that are tried: 0, and 25 from GRID_LEAST to 1 of the largest */
 #define GRID_LEAST 1e-6
@@ -92,8 +93,7 @@ static bool decompose(work *w)
     const double noise = w->heard->noise * w->heard->noise + 1e-9 * w->heard->variance * trace;
     for (size_t k = 0; k < r; k++)
         w->b[k * r + k] += noise > 0 ? noise : 1;
-    if (LAPACKE_dsygvd(LAPACK_COL_MAJOR, 1, 'V', 'L', (lapack_int)r, w->u, (lapack_int)r, w->b,
-                       (lapack_int)r, w->e))
+    if (!tacit_eigen_pencil(r, w->u, w->b, w->e))
         return false;
     memset(w->z, 0, r * p * sizeof *w->z);
     for (size_t l = 0; l < r; l++) {

@@ -16,10 +16,11 @@
  */
 #include "protocol/kriging.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "tacit/eigen.h"
 
 #define PI 3.14159265358979323846
 #define APART 1e-9 /* radians between any two agents: no two are known to be the same */
@@ -144,12 +145,6 @@ static void correlate(const kriging_target *t, const kriging_source *source, siz
             k[a * n + b] = a == b ? 1 : rules->common + (1 - rules->common) * k[a * n + b];
 }
 
-bool kriging_eigen(size_t n, double *matrix, double *value)
-{
-    return LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, matrix, (lapack_int)n,
-                          value) == 0;
-}
-
 /* The nearest that is positive semidefinite, then ones on the diagonal again. */
 static void repair(size_t n, const double *vector, const double *value, double *k)
 {
@@ -177,7 +172,7 @@ tacit_status kriging_kernel(tacit_env *env, const kriging_target *target,
         return tacit_out_of_memory(tacit_own_error(env));
     correlate(target, source, n, k);
     memcpy(vector, k, n * n * sizeof *k);
-    if (!kriging_eigen(n, vector, value))
+    if (!tacit_eigen_all(n, vector, value))
         return tacit_fail(tacit_own_error(env), TACIT_EINTERNAL, "no eigenvalues were found");
     if (value[0] < 0)
         repair(n, vector, value, k);
@@ -218,7 +213,7 @@ tacit_status kriging_evidence(tacit_env *env, const kriging_target *target,
     for (size_t a = 0; a < n; a++)
         for (size_t b = 0; b < n; b++)
             matrix[a * n + b] = q[a] * k[(a + 1) * (n + 1) + b + 1] * q[b];
-    if (n > 0 && !kriging_eigen(n, matrix, root))
+    if (!tacit_eigen_all(n, matrix, root))
         return tacit_fail(tacit_own_error(env), TACIT_EINTERNAL, "no eigenvalues were found");
     for (size_t l = 0; l < n; l++) {
         root[l] = fmax(root[l], 0);

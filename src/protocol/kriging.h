@@ -49,7 +49,5 @@ tacit_status kriging_kernel(tacit_env *env, const kriging_target *target,
 tacit_status kriging_evidence(tacit_env *env, const kriging_target *target,
                               const kriging_source *source, size_t count, const double *k,
                               tacit_evidence *out);
-/* Eigenvalues, rising, and eigenvectors, in place of the matrix and one after the other. */
-bool kriging_eigen(size_t n, double *matrix, double *value);
 
 #endif

@@ -5,7 +5,7 @@
  * Experiments as cases: a task (YAML), a method (settings over it, and choices it leaves open) and
  * a place in the figure (more settings: a dimension, a budget) make a cell. The choices of a cell
  * are made by the mean validation score on problems that are not among those shown; then the cell
- * is run on those that are, and their test records are looked at once.
+ * is run on those that are; test records are for showing only.
  *
  * Settings are "key=value;key=value", choices "key=value|value;key=value|value": every combination
  * is tried.

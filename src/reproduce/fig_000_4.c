@@ -142,14 +142,10 @@ static tacit_status reproduce(tacit_reproduced *out, const tacit_reproduce_reque
     figure f = {.dimension = request->quick ? quick : whole,
                 .dimensions =
                     request->quick ? sizeof quick / sizeof *quick : sizeof whole / sizeof *whole};
-    case_open(&f.book, request, &separators_task, request->quick ? 1 : 3);
-    separators_size(&f.book);
+    separators_open(&f.book, request);
     plan(&f);
-    tacit_status status = case_run(&f.book, err);
+    tacit_status status = separators_run(out, &f.book, err);
     if (!status) {
-        out->paper_numbers = "The paper shows curves and prints no numbers for this figure.";
-        out->warning = separators_unsound;
-        out->spread = separators_spread;
         add_findings(out, &f);
         add_panels(out, &f);
         add_rows(out, &f);

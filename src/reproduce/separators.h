@@ -17,10 +17,10 @@ extern const case_method *const separators_private[];
 #define SEPARATORS_BUDGETS 3
 extern const double separators_budgets[SEPARATORS_BUDGETS];
 
-/* Smaller, for --quick. */
-void separators_size(case_book *book);
+/* case_open and case_run; smaller with --quick, and with the words all these figures share. */
+void separators_open(case_book *book, const tacit_reproduce_request *request);
+tacit_status separators_run(tacit_reproduced *out, case_book *book, tacit_error *err);
 /* Settings that all these figures state: task, runs, adversary, what is unsound. */
 void separators_settings(tacit_reproduced *f, const case_book *book);
-extern const char separators_unsound[], separators_spread[];
 
 #endif

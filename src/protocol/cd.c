@@ -313,7 +313,7 @@ static const tacit_option options[] = {
      .offset = FIELD(warm_mu),
      .help = "start: propagated: how strongly these hold a model to the one published first"},
     WARM_OPTIONS(cd_options, warm),
-    FINISH_OPTIONS(cd_options, finish, "none"),
+    FINISH_OPTIONS_WIDE(cd_options, finish),
 };
 
 const tacit_protocol tacit_protocol_cd = {

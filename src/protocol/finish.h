@@ -4,7 +4,7 @@
 /*
  * The private finish, for every protocol whose agents end with a prior they were told
  * (docs/protocols/finish.md). A protocol
- *   - has a finish_options in its options struct and FINISH_OPTIONS among its rows,
+ *   - has a finish_options in its options struct and FINISH_OPTIONS (or _WIDE) among its rows,
  *   - makes a finish_plan of it in `setup`,
  *   - calls finish_privately on TACIT_FINISH and shows the result as its model.
  *
@@ -32,54 +32,60 @@ typedef struct finish_options {
 
 extern const char *const finish_choices[], *const finish_ways[];
 
-/* Rows of an option table: `owner` is the protocol's options struct, `member` its finish_options,
- * `by_default` "none" or "private". */
-#define FINISH_OPTIONS(owner, member, by_default)                                                \
+/* Rows of an option table: `owner` is the protocol's options struct, `member` its finish_options.
+ * Defaults are the protocol's own, as text: `by_default` "none" or "private", then of the lists,
+ * the sharpness and the margin. */
+#define FINISH_OPTIONS(owner, member, by_default, strength_list, scale_list, sharp, beats)       \
     {.key = "finish",                                                                            \
      .type = TACIT_OPT_CHOICE,                                                                   \
      .fallback = by_default,                                                                     \
      .choices = finish_choices,                                                                  \
      .offset = offsetof(owner, member.finish),                                                   \
-     .help = "private: at the end each agent fits its raw records near what its neighbours "     \
-             "said; the result is never sent"},                                                  \
+     .help = "private: at the end each agent fits its raw records near what others said; the "   \
+             "result is never sent"},                                                            \
         {.key = "finish-strengths",                                                              \
          .type = TACIT_OPT_TEXT,                                                                 \
-         .fallback = "0.01,0.03,0.1,0.3,1,3,10",                                                 \
+         .fallback = strength_list,                                                              \
          .offset = offsetof(owner, member.strengths),                                            \
-         .help = "how many records the prior counts for: a list to choose from by "              \
-                 "cross-validation"},                                                            \
+         .help = "how many records the prior counts for (chorus: over what its uncertainty "     \
+                 "asks for): a list to choose from by cross-validation"},                        \
         {.key = "finish-scales",                                                                 \
          .type = TACIT_OPT_TEXT,                                                                 \
-         .fallback = "1,3,10,30,100,300,0",                                                      \
+         .fallback = scale_list,                                                                 \
          .offset = offsetof(owner, member.scales),                                               \
          .help = "what the prior is multiplied by: a list to choose from, too"},                 \
         {.key = "finish-choice",                                                                 \
          .type = TACIT_OPT_CHOICE,                                                               \
-         .fallback = "mean",                                                                     \
+         .fallback = "mean", /* with learning alone: where others are no help, it wins softly */ \
          .choices = finish_ways,                                                                 \
          .offset = offsetof(owner, member.choice),                                               \
          .help = "mean of all candidates, weighted by held-out loss; the best; or the first, "   \
                  "unjudged"},                                                                    \
         {.key = "finish-sharpness",                                                              \
          .type = TACIT_OPT_REAL,                                                                 \
-         .fallback = "0.3",                                                                      \
+         .fallback = sharp,                                                                      \
          .min = 0,                                                                               \
          .max = 1000,                                                                            \
          .offset = offsetof(owner, member.sharpness),                                            \
          .help = "of the mean: weights are exp(-sharpness * sum of held-out losses)"},           \
         {.key = "finish-margin",                                                                 \
          .type = TACIT_OPT_REAL,                                                                 \
-         .fallback = "0",                                                                        \
+         .fallback = beats,                                                                      \
          .min = 0,                                                                               \
          .max = 100,                                                                             \
          .offset = offsetof(owner, member.margin),                                               \
-         .help =                                                                                 \
-             "standard errors by which the best must beat the first strength and scale listed"}, \
+         .help = "of the best: standard errors by which a choice, learning alone for one, must " \
+                 "beat the first strength and scale listed"},                                    \
     {                                                                                            \
         .key = "finish-folds", .type = TACIT_OPT_INT, .fallback = "5", .min = 2, .max = 1000,    \
         .offset = offsetof(owner, member.folds),                                                 \
         .help = "of the cross-validation; agents with fewer records leave one out"               \
     }
+
+/* Where nothing public tells how large a prior should be and what it is worth: wide lists. */
+#define FINISH_OPTIONS_WIDE(owner, member)                                                   \
+    FINISH_OPTIONS(owner, member, "none", "0.01,0.03,0.1,0.3,1,3,10", "1,3,10,30,100,300,0", \
+                   "0.3", "0")
 
 typedef struct finish_plan {
     bool wanted;

@@ -114,7 +114,7 @@ static const tacit_option options[] = {
      .offset = FIELD(radius),
      .help = "with noise, rows longer than this are cut to it"},
     WARM_OPTIONS(mp_options, warm),
-    FINISH_OPTIONS(mp_options, finish, "none"),
+    FINISH_OPTIONS_WIDE(mp_options, finish),
 };
 
 const tacit_protocol tacit_protocol_model_propagation = {

@@ -563,6 +563,32 @@ static void test_no_finish_unless_asked(void **state)
     }
 }
 
+/* Whoever finishes privately has the same rows, said in the same words; defaults may differ. */
+static void test_rows_are_the_same_for_all(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"finish",        "finish-strengths", "finish-scales",
+                                       "finish-choice", "finish-sharpness", "finish-margin",
+                                       "finish-folds"};
+    const tacit_section *first = &tacit_protocol_find("cd")->options;
+    size_t found = 0;
+    for (size_t p = 0; tacit_protocols[p]; p++) {
+        const tacit_section *section = &tacit_protocols[p]->options;
+        if (!tacit_section_find(section, "finish", strlen("finish")))
+            continue;
+        found++;
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+            const tacit_option *one = tacit_section_find(first, keys[k], strlen(keys[k]));
+            const tacit_option *two = tacit_section_find(section, keys[k], strlen(keys[k]));
+            assert_non_null(two);
+            assert_string_equal(one->help, two->help);
+            assert_true(one->type == two->type && one->choices == two->choices);
+            assert_true(one->min == two->min && one->max == two->max);
+        }
+    }
+    assert_int_equal(found, 3); /* cd, chorus, model-propagation */
+}
+
 static void test_lists_that_are_none(void **state)
 {
     (void)state;
@@ -632,6 +658,7 @@ int main(void)
         cmocka_unit_test(test_cd_finishes_near_its_neighbours),
         cmocka_unit_test(test_no_finish_unless_asked),
         cmocka_unit_test(test_unfit_records_are_no_error),
+        cmocka_unit_test(test_rows_are_the_same_for_all),
         cmocka_unit_test(test_lists_that_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

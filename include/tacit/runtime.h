@@ -42,6 +42,7 @@ typedef struct tacit_world {
     uint32_t threads;
     const double *epsilon; /* budget of each agent; NULL: privacy.epsilon for all */
     tacit_costs *costs;    /* shared by runs that cost alike, for audits; NULL: the runtime's own */
+    double until;          /* the time to which it will be run, if that is settled; 0: it is not */
 } tacit_world;
 
 typedef struct tacit_traffic {

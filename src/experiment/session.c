@@ -82,7 +82,8 @@ tacit_status tacit_session_create(tacit_session **out, const tacit_experiment *e
                              .privacy = experiment->privacy,
                              .seed = seed,
                              .threads = threads ? threads : 1,
-                             .epsilon = s->epsilon};
+                             .epsilon = s->epsilon,
+                             .until = experiment->run.time};
     status = tacit_simulator.create(&s->runtime, &s->world, err);
 out:
     if (status)

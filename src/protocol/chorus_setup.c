@@ -3,6 +3,7 @@
 #include "protocol/chorus.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define RANK_BY_RULE 3
@@ -139,6 +140,23 @@ static tacit_status check(const tacit_setup *setup, tacit_error *err)
     return TACIT_OK;
 }
 
+/* Rounds that cannot close would be planned for, and the first of them charged, for nothing. */
+static tacit_status check_time(const chorus_options *o, double until, tacit_error *err)
+{
+    const double closes = o->period * (double)o->rounds;
+    if (!(until > 0) || closes <= until)
+        return TACIT_OK;
+    char enough[40]; /* 3 periods of 0.1 end a little after 0.3 */
+    snprintf(enough, sizeof enough, "%g", closes);
+    if (strtod(enough, NULL) < closes)
+        snprintf(enough, sizeof enough, "%.17g", closes);
+    return tacit_fail(err, TACIT_EINPUT,
+                      "the last of %lld rounds closes at time %s, but the run ends at %g: budget "
+                      "would be spent on sums that nobody hears; raise \"run.time\" to %s, or "
+                      "lower \"protocol.rounds\" or \"protocol.period\"",
+                      (long long)o->rounds, enough, until, enough);
+}
+
 /* ---- columns ---- */
 
 static tacit_status choose_rank(chorus_shared *s, const tacit_setup *setup, tacit_error *err)
@@ -255,6 +273,8 @@ static tacit_status set_up(void *shared, const void *options, const tacit_setup 
     if (status != TACIT_OK)
         return status;
     s->options = *(const chorus_options *)options;
+    if ((status = check_time(&s->options, setup->until, err)) != TACIT_OK)
+        return status;
     s->agents = setup->agents;
     s->rounds = (uint64_t)s->options.rounds;
     s->privacy = *setup->privacy;

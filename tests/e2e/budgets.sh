@@ -23,6 +23,8 @@ expect 3 'no budget in it' "$TACIT" run small.yaml --quiet --out no --set privac
 expect 3 'nowhere.csv' "$TACIT" run small.yaml --quiet --out no --set privacy.budgets=nowhere.csv
 expect 3 'raise epsilon' "$TACIT" run small.yaml --quiet --out no --set privacy.budgets= \
     --set privacy.epsilon=1e-9 --set privacy.delta=1e-12
+expect 3 'raise "run.time" to 30' "$TACIT" run small.yaml --quiet --out no --set privacy.budgets= \
+    --set protocol.name=chorus --set protocol.rounds=30
 [ ! -e no ] || complain "a refused run left a folder"
 
 # kill -9 behind a checkpoint, then other budgets

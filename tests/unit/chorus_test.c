@@ -12,6 +12,7 @@
 
 #include "base/vector_internal.h"
 #include "problem.h"
+#include "protocol/chorus.h"
 
 enum { P = PROBLEM_FEATURES, N = PROBLEM_AGENTS };
 
@@ -516,8 +517,13 @@ static void refused(int what, const char *word)
         privacy->epsilon = INFINITY;
     else if (what == 6)
         privacy->clip = 0;
-    else
+    else if (what == 7)
         stage_set(&s, "rank", "13");
+    else {
+        stage_set(&s, "rounds", "3");
+        stage_set(&s, "period", what == 10 ? "0.1" : "0.7");
+        s.world.until = what == 8 ? 2 : 0.3;
+    }
     check_fails(tacit_simulator.create(&s.rt, &s.world, &err), TACIT_EINPUT, &err, word);
     s.rt = NULL;
     stage_clear(&s);
@@ -534,6 +540,29 @@ static void test_refusals(void **state)
     refused(5, "privacy.epsilon");
     refused(6, "privacy.clip");
     refused(7, "protocol.rank");
+    refused(8, "raise \"run.time\" to 2.1");
+    refused(9, "ends at 0.3");
+    refused(10, "raise \"run.time\" to 0.30000000000000004");
+}
+
+/* All rounds close if the last one does at the very end, and each is heard. */
+static void test_rounds_that_just_fit(void **state)
+{
+    (void)state;
+    stage s;
+    stage_init(&s, 3, 0);
+    stage_noise(&s, 1);
+    stage_set(&s, "rounds", "3");
+    stage_set(&s, "period", "0.7");
+    s.world.until = 0.7 * 3;
+    stage_run(&s, s.world.until);
+    for (uint32_t i = 0; i < N; i++) {
+        const chorus_agent *agent = s.rt->ops->agent_state(s.rt, i);
+        assert_int_equal(tacit_ledger_releases(s.rt->ops->agent_ledger(s.rt, i)), 3);
+        assert_int_equal(agent->heard, 3);
+    }
+    stage_finish(&s);
+    stage_clear(&s);
 }
 
 int main(void)
@@ -543,7 +572,7 @@ int main(void)
         cmocka_unit_test(test_sum_of_statistics), cmocka_unit_test(test_attacker),
         cmocka_unit_test(test_charges),           cmocka_unit_test(test_opting_out),
         cmocka_unit_test(test_cut_and_resumed),   cmocka_unit_test(test_few_agents),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refusals),          cmocka_unit_test(test_rounds_that_just_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

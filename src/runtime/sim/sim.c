@@ -91,6 +91,7 @@ static tacit_status set_up_protocol(sim *s, tacit_error *err)
         .epsilon = s->world.epsilon,
         .costs = s->costs,
         .graph = s->world.graph,
+        .until = s->world.until,
     };
     uint32_t *records;
     tacit_status status = count_records(s, &records, err);

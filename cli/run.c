@@ -97,14 +97,24 @@ static void say_budgets(const tacit_session *session)
 {
     double least, most;
     char text[200], low[40], high[40];
-    if (!tacit_session_budgets(session, &least, &most))
+    if (tacit_session_budgets(session, &least, &most)) {
+        cli_epsilon(least, low, sizeof low);
+        cli_epsilon(most, high, sizeof high);
+        snprintf(text, sizeof text,
+                 "from epsilon %s to %s, by agent; the epsilon above is of the agent that spent "
+                 "most",
+                 low, high);
+        printf("  %-22s", "budgets");
+        cli_wrap(text, 24, 24);
+    }
+    const uint32_t listeners = tacit_session_listeners(session);
+    if (listeners == 0)
         return;
-    cli_epsilon(least, low, sizeof low);
-    cli_epsilon(most, high, sizeof high);
+    cli_count(listeners, low, sizeof low);
     snprintf(text, sizeof text,
-             "from epsilon %s to %s, by agent; the epsilon above is of the agent that spent most",
-             low, high);
-    printf("  %-22s", "budgets");
+             "%s agent%s only listened: %s budget is below what one release costs here", low,
+             listeners == 1 ? "" : "s", listeners == 1 ? "its" : "their");
+    printf("  %-22s", "listeners");
     cli_wrap(text, 24, 24);
 }
 

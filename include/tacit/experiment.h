@@ -69,6 +69,10 @@ double tacit_session_epsilon(const tacit_session *session);
 /* The least and the largest budget of an agent; whether they differ. */
 bool tacit_session_budgets(const tacit_session *session, double *least, double *most);
 
+/* How many agents have records and neighbours but, by budgets of their own (privacy.budgets), too
+ * little to spend for one release: they only listen. Known once the agents have started. */
+uint32_t tacit_session_listeners(const tacit_session *session);
+
 /* What of the session's world was made from training records and charged to nobody, in words;
  * returns how many. An epsilon says nothing about those. */
 size_t tacit_session_leaks(const tacit_session *session, const char *words[TACIT_LEAKS]);

@@ -181,6 +181,27 @@ uint64_t tacit_session_releases(const tacit_session *session)
     return sum;
 }
 
+/* Who released nothing and has less to spend than everybody who did: costs are the same for all who
+ * are refused, so somebody with more was silent for another reason. */
+uint32_t tacit_session_listeners(const tacit_session *session)
+{
+    const tacit_runtime *rt = session->runtime;
+    if (!session->epsilon || rt->ops->traffic(rt).refused == 0)
+        return 0;
+    double enough = INFINITY;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < session->graph.agents; i++) {
+        const tacit_ledger *ledger = rt->ops->agent_ledger(rt, i);
+        if (ledger && tacit_ledger_releases(ledger) > 0)
+            enough = fmin(enough, session->epsilon[i]);
+    }
+    for (uint32_t i = 0; i < session->graph.agents; i++)
+        count += session->epsilon[i] < enough &&
+                 session->graph.row[i + 1] > session->graph.row[i] &&
+                 tacit_dataset_rows(session->source.data, i, TACIT_TRAIN) > 0;
+    return count;
+}
+
 /* Do agents end with a model that is made of raw records and never sent (protocol.finish)? */
 static bool finishes_privately(const tacit_experiment *x)
 {

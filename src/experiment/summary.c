@@ -44,6 +44,8 @@ static void privacy(tacit_json *json, const tacit_session *s, const tacit_traffi
         tacit_json_real(json, "epsilon_budget_least", least);
         tacit_json_real(json, "epsilon_budget_most", most);
     }
+    if (s->epsilon)
+        tacit_json_count(json, "listeners", tacit_session_listeners(s));
     tacit_json_count(json, "releases", tacit_session_releases(s));
     tacit_json_count(json, "refused", traffic->refused);
     const char *leak[TACIT_LEAKS];

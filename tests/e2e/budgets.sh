@@ -16,6 +16,15 @@ printf 'agent,epsilon\n0,0.5\n3,2\n' >b.csv
 says '0.5 to 5' "$TACIT" run small.yaml --quiet --out told
 grep -q '"epsilon_budget": *0.5' told/ledger.jsonl || complain "no line with agent 0's budget"
 
+# A sum has one noise: chorus lets those who cannot pay for it listen, and says so.
+chorus=(--set protocol.name=chorus --set protocol.rounds=2)
+says '2 agents only listened: their budget is below' "$TACIT" run small.yaml --quiet --out heard "${chorus[@]}"
+grep -q '"listeners": 2,' heard/summary.json || complain "summary.json does not count listeners"
+printf '0,5\n3,5\n' >same.csv
+"$TACIT" run small.yaml --quiet --out all "${chorus[@]}" --set privacy.budgets=same.csv >all.txt || complain "run"
+! grep -q 'listened' all.txt || complain "listeners where all can pay"
+grep -q '"listeners": 0,' all/summary.json || complain "summary.json: listeners where all can pay"
+
 printf 'agent,epsilon\n0,0\n' >zero.csv
 expect 3 'zero.csv:2: epsilon "0"' "$TACIT" run small.yaml --quiet --out no --set privacy.budgets=zero.csv
 : >empty.csv

@@ -88,7 +88,7 @@ static tacit_status refuse(const tacit_budget *budget, const tacit_cost *cost, u
 {
     return tacit_fail(err, TACIT_EBUDGET,
                       "releasing \"%s\" more than %llu times would exceed the budget of epsilon "
-                      "%.6g at delta = %g (\"privacy.epsilon\"); nothing was released",
+                      "%.6g at delta = %g; nothing was released",
                       cost->what, (unsigned long long)most, budget->epsilon, budget->delta);
 }
 

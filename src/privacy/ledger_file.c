@@ -132,6 +132,15 @@ static tacit_status check_adds_up(const tacit_ledger_file *file, const tacit_cos
     return TACIT_OK;
 }
 
+/* Whoever reads the refusal of one peer among many wants to know whose. */
+static tacit_status name_refused(const tacit_ledger_file *file, tacit_error *err)
+{
+    const tacit_error why = err ? *err : (tacit_error){0};
+    return tacit_fail(err, TACIT_EBUDGET, "agent %llu \"%.60s\", ledger \"%.150s\": %.350s",
+                      (unsigned long long)file->holder.agent, file->holder.name, file->path,
+                      why.text);
+}
+
 tacit_status tacit_ledger_file_reserve(tacit_ledger_file *file, const tacit_cost *cost, double now,
                                        tacit_permit **permit, tacit_error *err)
 {
@@ -161,7 +170,7 @@ tacit_status tacit_ledger_file_reserve(tacit_ledger_file *file, const tacit_cost
                                   &node->permit, err);
     if (status) {
         free(node);
-        return status;
+        return status == TACIT_EBUDGET ? name_refused(file, err) : status;
     }
     node->reserved = now;
     node->next = file->permits;

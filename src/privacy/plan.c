@@ -110,7 +110,7 @@ tacit_status tacit_cost_on_grid(tacit_cost *cost, double radius, double noise, t
     if (limit < LIMIT_LEAST)
         return tacit_fail(err, TACIT_EINPUT,
                           "the noise of \"%s\" (%g) is more than the grid of its clip (%g) can "
-                          "hold; raise epsilon, or release less often",
+                          "hold; raise epsilon (\"privacy.epsilon\"), or release less often",
                           cost->what, noise, radius);
     if (steps < VECTOR_NOISE_LEAST && cost->coordinates > 1)
         return tacit_fail(err, TACIT_EINPUT,

@@ -150,7 +150,7 @@ static tacit_status too_small(const plan *p, tacit_error *err)
     return tacit_fail(err, p->spent ? TACIT_EBUDGET : TACIT_EINPUT,
                       "a budget of epsilon %g at delta %g%s is too small for %llu releases of "
                       "\"%s\": not even the most noise the grid holds keeps within it; raise "
-                      "epsilon, or release less often (\"privacy.releases\")",
+                      "epsilon (\"privacy.epsilon\"), or release less often (\"privacy.releases\")",
                       p->epsilon, p->options->delta,
                       p->spent ? ", after what was spent before," : "",
                       (unsigned long long)releases, p->base.what);

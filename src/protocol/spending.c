@@ -83,6 +83,22 @@ static tacit_status check_length(const tacit_privacy_options *privacy, tacit_err
                       (long long)privacy->releases);
 }
 
+/* Names somebody whose own budget it is that cannot be planned for. */
+static tacit_status blame(const spending *plan, size_t group, const tacit_setup *setup,
+                          tacit_status status, tacit_error *err)
+{
+    if (!err || !setup->epsilon || (status != TACIT_EINPUT && status != TACIT_EBUDGET))
+        return status;
+    uint64_t agent = 0;
+    while (agent < setup->agents && setup->epsilon[agent] != plan->epsilon[group])
+        agent++;
+    if (agent == setup->agents) /* it was no budget of an agent */
+        return status;
+    const tacit_error why = *err;
+    return tacit_fail(err, status, "the budget of agent %llu (\"privacy.budgets\"): %.520s",
+                      (unsigned long long)agent, why.text);
+}
+
 tacit_status spending_plan(spending *out, const tacit_setup *setup,
                            const tacit_privacy_options *privacy, uint64_t coordinates,
                            const char *what, const tacit_cost *spent, size_t spent_count,
@@ -107,6 +123,7 @@ tacit_status spending_plan(spending *out, const tacit_setup *setup,
             status = tacit_cost_plan(cost, privacy, coordinates, what, err);
         if (status == TACIT_OK)
             status = vouch(out, k, setup, spent, spent_count, err);
+        status = blame(out, k, setup, status, err);
     }
     if (status != TACIT_OK)
         spending_end(out);
@@ -124,7 +141,7 @@ tacit_status spending_once(spending *out, const tacit_setup *setup, double epsil
     if (status == TACIT_OK)
         status = room(out, err);
     for (size_t k = 0; k < out->groups && status == TACIT_OK; k++)
-        status = one(ctx, setup, out->epsilon[k], &out->cost[k], err);
+        status = blame(out, k, setup, one(ctx, setup, out->epsilon[k], &out->cost[k], err), err);
     if (status != TACIT_OK)
         spending_end(out);
     return status;

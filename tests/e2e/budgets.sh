@@ -25,6 +25,7 @@ printf '0,5\n3,5\n' >same.csv
 ! grep -q 'listened' all.txt || complain "listeners where all can pay"
 grep -q '"listeners": 0,' all/summary.json || complain "summary.json: listeners where all can pay"
 
+printf '3,1e-9\n' >tiny.csv
 printf 'agent,epsilon\n0,0\n' >zero.csv
 expect 3 'zero.csv:2: epsilon "0"' "$TACIT" run small.yaml --quiet --out no --set privacy.budgets=zero.csv
 : >empty.csv
@@ -34,6 +35,17 @@ expect 3 'raise epsilon' "$TACIT" run small.yaml --quiet --out no --set privacy.
     --set privacy.epsilon=1e-9 --set privacy.delta=1e-12
 expect 3 'raise "run.time" to 30' "$TACIT" run small.yaml --quiet --out no --set privacy.budgets= \
     --set protocol.name=chorus --set protocol.rounds=30
+expect 3 'the budget of agent 3 ("privacy.budgets"): ' "$TACIT" run small.yaml --quiet --out no \
+    --set privacy.budgets=tiny.csv --set privacy.delta=1e-15
+
+# A budget that ends a run: whose it is, and what to change.
+once=(--set protocol.name=one-shot --set privacy.clip=0 --set privacy.releases=0 --set privacy.noise=0.1)
+expect 5 'agent "0": releasing "statistics" more than 0 times' "$TACIT" run small.yaml --quiet --out no \
+    --set privacy.budgets= "${once[@]}"
+expect 5 'raise "privacy.epsilon" or "privacy.noise"' "$TACIT" run small.yaml --quiet --out no \
+    --set privacy.budgets= "${once[@]}"
+expect 5 'its budget is set by "privacy.budgets", file b.csv' "$TACIT" run small.yaml --quiet --out no \
+    --set protocol.name=perturbed --set privacy.clip=0 --set privacy.releases=0 --set privacy.noise=0.1
 [ ! -e no ] || complain "a refused run left a folder"
 
 # kill -9 behind a checkpoint, then other budgets

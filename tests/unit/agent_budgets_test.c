@@ -314,8 +314,9 @@ static void test_impossible_budgets_are_refused(void **state)
                {0, TACIT_POLICY_UNIFORM, "above 0"},
                {INFINITY, TACIT_POLICY_OPTIMAL, "finite"},
                {INFINITY, TACIT_POLICY_UNIFORM, "finite"},
-               {1e-9, TACIT_POLICY_OPTIMAL, "raise epsilon"},
-               {1e-9, TACIT_POLICY_UNIFORM, "raise epsilon"},
+               {1e-9, TACIT_POLICY_OPTIMAL, "raise epsilon (\"privacy.epsilon\")"},
+               {1e-9, TACIT_POLICY_OPTIMAL, "agent 2 (\"privacy.budgets\")"},
+               {1e-9, TACIT_POLICY_UNIFORM, "agent 2 (\"privacy.budgets\")"},
                {NAN, TACIT_POLICY_UNIFORM, "agent 2"},
                {-1, TACIT_POLICY_UNIFORM, "agent 2"}};
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {

@@ -147,6 +147,8 @@ static void test_over_budget_is_refused_and_leaves_nothing(void **state)
         tacit_permit *refused;
         check_fails(tacit_ledger_file_reserve(file, &cost, 5, &refused, &err), TACIT_EBUDGET, &err,
                     "gradient");
+        assert_non_null(strstr(err.text, "agent 7 \"")); /* whose, and where */
+        assert_non_null(strstr(err.text, "ledger \"budget"));
         assert_null(refused);
         check_fails(tacit_ledger_file_reserve(file, &small, 5, &refused, &err), TACIT_EBUDGET, &err,
                     "count");

@@ -343,6 +343,92 @@ static void test_who_may_not_speak_listens(void **state)
     problem_clear(&q);
 }
 
+/* With one budget for all that does not allow for one word, settings are wrong: the error says
+ * whose ledger refused first and what to change, and nothing was said. */
+static void test_a_budget_too_small_for_all_is_an_error(void **state)
+{
+    (void)state;
+    problem q;
+    world w;
+    tacit_error err = {0};
+    tacit_privacy_options privacy = noisy;
+    privacy.noise = 1;
+    privacy.epsilon = 0.01;
+    problem_init(&q, 4, 0, TACIT_F64);
+    world_make(&w, &q, &privacy, "");
+    for (uint32_t threads = 1; threads < 4; threads++) { /* the same words, whoever was first */
+        w.world.threads = threads;
+        tacit_runtime *rt = world_create(&tacit_simulator, &w.world);
+        check_fails(rt->ops->run(rt, 5, NULL, &err), TACIT_EBUDGET, &err,
+                    "raise \"privacy.epsilon\" or \"privacy.noise\"");
+        assert_non_null(strstr(err.text, "agent \"0\": releasing"));
+        assert_int_equal(rt->ops->traffic(rt).messages, 0);
+        assert_int_equal(rt->ops->traffic(rt).releases, 0);
+        rt->ops->destroy(rt);
+    }
+    problem_clear(&q);
+}
+
+/* Budgets for which there is no noise, or none that the grid holds, before anybody starts. */
+static void test_budgets_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        double epsilon;
+        const char *word;
+    } bad[] = {{0, "agent 2"},
+               {-1, "agent 2"},
+               {NAN, "agent 2"},
+               {INFINITY, "agent 2 (\"privacy.budgets\")"},
+               {1e-12, "agent 2 (\"privacy.budgets\")"}};
+    for (int loss = 0; loss < 2; loss++) {
+        problem q;
+        world w;
+        double epsilon[N];
+        tacit_privacy_options privacy = noisy;
+        privacy.delta = 1e-15; /* or a tiny budget would be covered by it */
+        problem_init(&q, 4, loss, TACIT_F64);
+        world_make(&w, &q, &privacy, "");
+        for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+            tacit_error err = {0};
+            tacit_runtime *rt = NULL;
+            for (int i = 0; i < N; i++)
+                epsilon[i] = i == 2 ? bad[k].epsilon : 1;
+            w.world.epsilon = epsilon;
+            check_fails(tacit_simulator.create(&rt, &w.world, &err), TACIT_EINPUT, &err,
+                        bad[k].word);
+        }
+        problem_clear(&q);
+    }
+}
+
+/* Nobody there: who was online at the very start has spoken, to nobody; all learn alone. */
+static void test_all_offline(void **state)
+{
+    (void)state;
+    problem q;
+    world w;
+    models theta;
+    problem_init(&q, 4, 0, TACIT_F64);
+    world_make(&w, &q, &noisy, "reach=all");
+    w.world.network.mean_up = 1e-6, w.world.network.mean_down = 1e9;
+    w.world.network.latency = TACIT_LATENCY_CONSTANT, w.world.network.latency_floor = 1;
+    tacit_runtime *rt = world_create(&tacit_simulator, &w.world);
+    world_run(rt, 50);
+    finish(rt);
+    problem_models(&q, rt, theta);
+    for (uint32_t i = 0; i < q.n; i++) {
+        const one_shot_agent *agent = rt->ops->agent_state(rt, i);
+        for (uint32_t j = 0; j < q.n; j++)
+            assert_null(agent->heard[j]);
+        assert_true(tacit_ledger_releases(rt->ops->agent_ledger(rt, i)) <= 1);
+        for (int k = 0; k < P; k++)
+            assert_true(isfinite(theta[i][k]));
+    }
+    rt->ops->destroy(rt);
+    problem_clear(&q);
+}
+
 /* ---- words ---- */
 
 static void test_words_reach_all_and_nobody_says_them_twice(void **state)
@@ -533,6 +619,9 @@ int main(void)
         cmocka_unit_test(test_few_records),
         cmocka_unit_test(test_one_release_within_its_own_budget),
         cmocka_unit_test(test_who_may_not_speak_listens),
+        cmocka_unit_test(test_a_budget_too_small_for_all_is_an_error),
+        cmocka_unit_test(test_budgets_that_are_none_are_refused),
+        cmocka_unit_test(test_all_offline),
         cmocka_unit_test(test_words_reach_all_and_nobody_says_them_twice),
         cmocka_unit_test(test_neighbours_hear_each_word_once),
         cmocka_unit_test(test_impossible_words_are_dropped),

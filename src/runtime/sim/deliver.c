@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One event, one agent. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,15 +23,45 @@ uint32_t sim_slot(const sim *s, uint32_t agent, uint32_t peer)
     return found ? (uint32_t)(low - g->row[agent]) : TACIT_NO_SLOT;
 }
 
-/* Remember the earliest failure: it is the one a sequential run would have met. */
+/* Before all that failed on this worker so far, in the order of a sequential run? */
+static bool fails_first(const sim_worker *w, double now)
+{
+    return w->status == TACIT_OK || now < w->failed_at ||
+           (now == w->failed_at && w->agent < w->failed);
+}
+
+/* Remember the earliest failure: it is the one a sequential run would have met. What later handlers
+ * say does not change its words. */
 void sim_fail(sim_worker *w, double now, tacit_status status, const char *why)
 {
-    if (w->status != TACIT_OK && w->failed_at <= now)
+    if (!fails_first(w, now))
         return;
     w->status = status;
     w->failed_at = now;
+    w->failed = w->agent;
     if (why)
-        tacit_fail(&w->error, status, "%s", why);
+        tacit_fail(&w->failure, status, "%s", why);
+    else
+        w->failure = w->error;
+}
+
+/* A budget that ends a run: whose, and what to change. */
+static void name_refused(sim_worker *w, uint32_t agent)
+{
+    const tacit_world *world = &w->sim->world;
+    const tacit_error why = w->error;
+    char number[TACIT_NUMBER_MAX];
+    snprintf(number, sizeof number, "%" PRIu32, agent);
+    const char *name = world->data ? tacit_dataset_name(world->data, agent, number) : number;
+    const bool bare = world->privacy.mechanism == TACIT_MECHANISM_NONE; /* `why` says what to do */
+    if (world->epsilon)
+        tacit_fail(&w->error, why.code,
+                   "agent \"%.60s\": %.380s; its budget is set by \"privacy.budgets\"%s%.80s", name,
+                   why.text, *world->privacy.budgets ? ", file " : "", world->privacy.budgets);
+    else
+        tacit_fail(&w->error, why.code, "agent \"%.60s\": %.380s%s%s", name, why.text,
+                   bare ? "" : "; raise \"privacy.epsilon\"",
+                   world->privacy.noise > 0 ? " or \"privacy.noise\"" : "");
 }
 
 /* Telling the neighbours leaves memory idle: use the time for the next agent's records. (Inlined,
@@ -53,8 +85,11 @@ void sim_handle(sim_worker *w, uint32_t agent, double now, const tacit_event *ev
     if (s->runtime.trace)
         tacit_trace_event(s->runtime.trace, &w->env, event);
     tacit_status status = s->world.protocol->on(&w->env, s->shared, sim_state(s, agent), event);
-    if (status != TACIT_OK && w->status == TACIT_OK)
+    if (status != TACIT_OK && fails_first(w, now)) {
+        if (status == TACIT_EBUDGET && w->error.code == status)
+            name_refused(w, agent);
         sim_fail(w, now, status, w->error.code == status ? NULL : "a protocol's handler failed");
+    }
     tacit_scratch_rewind(w->scratch, mark);
     w->agent = outer;
     w->handling = outer_type;

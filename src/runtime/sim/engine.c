@@ -63,12 +63,14 @@ static tacit_status first_failure(sim *s, tacit_error *err)
     const sim_worker *first = NULL;
     for (uint32_t k = 0; k < tacit_threads_count(s->threads); k++) {
         const sim_worker *w = &s->worker[k];
-        if (w->status != TACIT_OK && (!first || w->failed_at < first->failed_at))
+        if (w->status != TACIT_OK &&
+            (!first || w->failed_at < first->failed_at ||
+             (w->failed_at == first->failed_at && w->failed < first->failed)))
             first = w;
     }
     if (!first)
         return TACIT_OK;
-    return tacit_fail(err, first->status, "%s", first->error.text);
+    return tacit_fail(err, first->status, "%s", first->failure.text);
 }
 
 tacit_status sim_collect(sim *s, tacit_error *err)

@@ -72,7 +72,9 @@ typedef struct sim_worker {
     /* the first failure */
     tacit_status status;
     double failed_at;
-    tacit_error error;
+    uint32_t failed; /* agent */
+    tacit_error failure;
+    tacit_error error; /* of the handler at hand */
     /* events of the agent at hand that fall into the window at hand */
     double window_end;
     sim_queue soon;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/vector_internal.h"
+#include "privacy/costs.h"
 #include "problem.h"
 #include "protocol/chorus.h"
 
@@ -374,6 +375,80 @@ static void test_charges(void **state)
     }
 }
 
+/* One record counts like any other: one charge, the same noise, and a model in the end. */
+static void test_agent_with_one_record(void **state)
+{
+    (void)state;
+    stage s;
+    models theta;
+    stage_init(&s, 3, 0);
+    problem_clear(&s.q);
+    s.q.m[4] = 1;
+    problem_build(&s.q, TACIT_F64);
+    s.world.data = s.q.data;
+    s.world.model = s.q.model;
+    stage_noise(&s, 0.8);
+    stage_run(&s, 2);
+    stage_finish(&s);
+    problem_models(&s.q, s.rt, theta);
+    const tacit_ledger *few = s.rt->ops->agent_ledger(s.rt, 4),
+                       *many = s.rt->ops->agent_ledger(s.rt, 5);
+    assert_int_equal(tacit_ledger_releases(few), 1);
+    assert_true(tacit_cost_same(few->entries[0].cost, many->entries[0].cost));
+    for (int k = 0; k < P; k++)
+        assert_true(isfinite(theta[4][k]));
+    stage_clear(&s);
+}
+
+/* All are gone before the first sum closes: nobody is charged for a second one, nothing hangs, and
+ * everybody learns alone. */
+static void test_all_offline(void **state)
+{
+    (void)state;
+    stage s;
+    models theta;
+    stage_init(&s, 3, 0);
+    stage_noise(&s, 0.8);
+    stage_set(&s, "rounds", "3");
+    s.world.network.mean_up = 1e-6, s.world.network.mean_down = 1e9;
+    stage_run(&s, 50);
+    stage_finish(&s);
+    problem_models(&s.q, s.rt, theta);
+    for (uint32_t i = 0; i < N; i++) {
+        double own[P];
+        problem_solve_local(&s.q, i, own);
+        assert_true(tacit_ledger_releases(s.rt->ops->agent_ledger(s.rt, i)) <= 1);
+        for (int k = 0; k < P; k++)
+            assert_true(fabs(theta[i][k] - own[k]) < 1e-6);
+    }
+    stage_clear(&s);
+}
+
+/* Budgets for which there is no noise are refused before anybody starts. */
+static void test_budgets_that_are_none(void **state)
+{
+    (void)state;
+    static const struct {
+        double epsilon;
+        const char *word;
+    } bad[] = {{INFINITY, "privacy.epsilon"}, {NAN, "epsilon"}, {0, "epsilon"}, {1e-12, "epsilon"}};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
+        for (int policy = 0; policy < TACIT_POLICIES; policy++) {
+            stage s;
+            tacit_error err = {0};
+            stage_init(&s, 3, 0);
+            stage_noise(&s, bad[k].epsilon);
+            s.world.privacy.delta = 1e-15;
+            s.world.privacy.policy = policy;
+            s.world.privacy.ratio = 0.8;
+            stage_set(&s, "rounds", "2");
+            check_fails(tacit_simulator.create(&s.rt, &s.world, &err), TACIT_EINPUT, &err,
+                        bad[k].word);
+            s.rt = NULL;
+            stage_clear(&s);
+        }
+}
+
 /* An agent whose budget does not allow for a round gives nothing, and listens. */
 static void test_opting_out(void **state)
 {
@@ -403,6 +478,8 @@ static void test_opting_out(void **state)
     s.world.privacy.noise = 1;
     s.rt = world_create(&tacit_simulator, &s.world);
     check_fails(s.rt->ops->run(s.rt, 2, NULL, &err), TACIT_EBUDGET, &err, "voice");
+    assert_non_null(strstr(err.text, "agent \"0\": "));
+    assert_non_null(strstr(err.text, "raise \"privacy.epsilon\" or \"privacy.noise\""));
     stage_clear(&s);
 }
 
@@ -568,11 +645,19 @@ static void test_rounds_that_just_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_direct_formula),    cmocka_unit_test(test_second_round),
-        cmocka_unit_test(test_sum_of_statistics), cmocka_unit_test(test_attacker),
-        cmocka_unit_test(test_charges),           cmocka_unit_test(test_opting_out),
-        cmocka_unit_test(test_cut_and_resumed),   cmocka_unit_test(test_few_agents),
-        cmocka_unit_test(test_refusals),          cmocka_unit_test(test_rounds_that_just_fit),
+        cmocka_unit_test(test_direct_formula),
+        cmocka_unit_test(test_second_round),
+        cmocka_unit_test(test_sum_of_statistics),
+        cmocka_unit_test(test_attacker),
+        cmocka_unit_test(test_charges),
+        cmocka_unit_test(test_opting_out),
+        cmocka_unit_test(test_cut_and_resumed),
+        cmocka_unit_test(test_few_agents),
+        cmocka_unit_test(test_agent_with_one_record),
+        cmocka_unit_test(test_all_offline),
+        cmocka_unit_test(test_budgets_that_are_none),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_rounds_that_just_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,8 +64,9 @@ static void say_public(const tacit_advice *a)
              a->mean_neighbours);
     say("known", text);
     snprintf(text, sizeof text,
-             "epsilon %g at delta %g for one record (adjacency replace): one release that spends "
-             "it all has noise of %.3g times the clip radius; of what a neighbour's records tell, "
+             "epsilon %g at delta %g for one record (adjacency replace), against the adversary of "
+             "each strategy's trust: one release that spends it all has noise of %.3g times the "
+             "clip radius; of what a neighbour's records tell, "
              "%.2g %% get through",
              a->epsilon, a->delta, a->sigma, 100 * a->through);
     say("budget", text);

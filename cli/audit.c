@@ -330,8 +330,9 @@ static tacit_status conclude(const tacit_audit *a, const tacit_audit_facts *f,
     return tacit_fail(
         err, TACIT_NO,
         "the claim does not hold: epsilon is at least %.3f with confidence %g %%, and "
-        "%.4g was claimed",
-        tacit_audit_shown(a), 100 * a->confidence, f->claimed);
+        "%.4g was claimed, at delta %g for one %s (adjacency %s), against an adversary \"%s\"",
+        tacit_audit_shown(a), 100 * a->confidence, f->claimed, f->delta, tacit_unit_name(f->unit),
+        tacit_adjacency_name(f->adjacency), tacit_trust_name(f->trust));
 }
 
 static tacit_status run(const cli_args *args, tacit_error *err)

@@ -178,10 +178,24 @@ static tacit_status show_entry(void *context, const tacit_ledger_record *r, taci
     return TACIT_OK;
 }
 
+/* A peer's ledger counts for one unit and one adjacency: those of its first entry. */
+static void say_unit(const tacit_ledger *ledger, char *out, size_t size)
+{
+    for (uint32_t k = 0; k < ledger->count; k++) {
+        const tacit_cost *cost = ledger->entries[k].cost;
+        if (ledger->entries[k].releases == 0)
+            continue;
+        snprintf(out, size, "for one %s (adjacency %s)", tacit_unit_name(cost->unit),
+                 tacit_adjacency_name(cost->adjacency));
+        return;
+    }
+    snprintf(out, size, "(of what unit and adjacency, the first release will say)");
+}
+
 static tacit_status say_spent(const opened *o, tacit_error *err)
 {
     const tacit_budget *b = &tacit_ledger_file_holder(o->file)->budget;
-    char spent[40], budget[40];
+    char spent[40], budget[40], unit[100], text[400];
     double epsilon;
     tacit_status status =
         tacit_ledger_file_epsilon(o->file, b->accountant, b->delta, &epsilon, err);
@@ -192,10 +206,15 @@ static tacit_status say_spent(const opened *o, tacit_error *err)
     else
         cli_epsilon(epsilon, spent, sizeof spent);
     cli_epsilon(b->epsilon, budget, sizeof budget);
-    printf("  %-22sepsilon %s of %s at delta %g, by %s\n", "spent", spent, budget, b->delta,
-           tacit_accountant_names[b->accountant]);
+    say_unit(tacit_ledger_file_ledger(o->file), unit, sizeof unit);
+    snprintf(text, sizeof text, "epsilon %s of %s at delta %g %s, by %s", spent, budget, b->delta,
+             unit, tacit_accountant_names[b->accountant]);
+    printf("  %-22s", "spent");
+    cli_wrap(text, 24, 24);
+    snprintf(text, sizeof text, "adversary \"%s\", that sees %s", tacit_trust_name(b->trust),
+             tacit_trust_words(b->trust));
     printf("  %-22s", "against whom");
-    cli_wrap(tacit_trust_words(b->trust), 24, 24);
+    cli_wrap(text, 24, 24);
     return TACIT_OK;
 }
 
@@ -257,7 +276,8 @@ static void show_lines(const opened *o, const ledger_flags *flags)
         snprintf(text, sizeof text, "one %s, adjacency %s%s%s", l->unit, l->adjacency,
                  *l->adversary ? ", adversary " : "", l->adversary);
         printf("  %-22s%s\n", "an epsilon is for", text);
-    }
+    } else
+        printf("  %-22s%s\n", "an epsilon is for", "the lines do not say");
     if (l->claimed) {
         printf("  %-22s", "UNSOUND");
         cli_wrap("sensitivities were claimed and nothing enforced them: an epsilon made of these "

@@ -100,10 +100,11 @@ static void say_budgets(const tacit_session *session)
     if (tacit_session_budgets(session, &least, &most)) {
         cli_epsilon(least, low, sizeof low);
         cli_epsilon(most, high, sizeof high);
-        snprintf(text, sizeof text,
-                 "from epsilon %s to %s, by agent; the epsilon above is of the agent that spent "
-                 "most",
-                 low, high);
+        snprintf(
+            text, sizeof text,
+            "from epsilon %s to %s, by agent, for the delta, unit and adversary above; the epsilon "
+            "there is of the agent that spent most",
+            low, high);
         printf("  %-22s", "budgets");
         cli_wrap(text, 24, 24);
     }

@@ -6,6 +6,7 @@ file="$TACIT_SOURCE_DIR/examples/private.yaml"
 
 says 'one-shot' "$TACIT" advise "$file"
 says 'for one record (adjacency replace)' "$TACIT" advise "$file"
+says "against the adversary of each strategy's trust" "$TACIT" advise "$file"
 says 'nothing was spent' "$TACIT" advise "$file"
 says 'too small for collaboration to help' "$TACIT" advise "$file" --set privacy.epsilon=0.001
 says '"schema": "tacit.advice/1"' "$TACIT" advise "$file" --json

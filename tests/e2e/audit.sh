@@ -61,6 +61,8 @@ PY
 "$TACIT" audit gaussian --trials 2000 --break no-clipping --json --page page.html >bad.json 2>err.txt
 [ $? -eq 1 ] || complain "no clipping: not exit 1"
 grep -q 'the claim does not hold: epsilon is at least' err.txt || complain "no clipping: $(cat err.txt)"
+grep -q 'at delta 1e-05 for one user (adjacency replace), against an adversary "local"' err.txt ||
+    complain "an epsilon alone: $(cat err.txt)"
 grep -q '"refuted": true' bad.json || complain "no clipping: $(cat bad.json)"
 grep -q '^<!doctype html>' page.html && grep -q 'The claim does not hold' page.html || complain "the page"
 expect 3 '"page.html" exists; use another --page or --force' "$TACIT" audit gaussian --page page.html

@@ -13,7 +13,7 @@ privacy: {mechanism: gaussian, clip: 0.5, epsilon: 5, releases: 10, budgets: b.c
 YAML
 printf 'agent,epsilon\n0,0.5\n3,2\n' >b.csv
 
-says '0.5 to 5' "$TACIT" run small.yaml --quiet --out told
+says 'from epsilon 0.5 to 5, by agent, for the delta, unit and adversary above' "$TACIT" run small.yaml --quiet --out told
 grep -q '"epsilon_budget": *0.5' told/ledger.jsonl || complain "no line with agent 0's budget"
 
 # A sum has one noise: chorus lets those who cannot pay for it listen, and says so.

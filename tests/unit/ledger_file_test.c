@@ -169,6 +169,37 @@ static void test_over_budget_is_refused_and_leaves_nothing(void **state)
     assert_int_equal(ledger_rows("budget", "entry"), 4);
 }
 
+/* "tacit ledger show" of a peer: an epsilon is never told alone. */
+static void test_shown_epsilon_says_of_what(void **state)
+{
+    (void)state;
+    const char *program = getenv("TACIT"); /* not there in builds without it */
+    if (!program)
+        return;
+    static const char *const words[] = {"epsilon 0 of 1 at delta 0 (of what unit",
+                                        "epsilon 0.25 of 1 at delta 0 for one record (adjacency "
+                                        "replace), by sum against whom adversary \"local\", that"};
+    tacit_error err = {0};
+    const tacit_ledger_holder holder = test_holder(1);
+    const tacit_cost cost = ledger_cost("gradient", 0.25);
+    for (int spoke = 0; spoke < 2; spoke++) {
+        tacit_ledger_file *file;
+        uint64_t id;
+        char command[600], shown[2000] = "";
+        check_ok(tacit_ledger_file_at(&file, "shown", &holder, &err), &err);
+        if (spoke)
+            check_ok(commit_text(file, &cost, 1, "x", &id, &err), &err);
+        check_ok(tacit_ledger_file_close(file, 2, &err), &err);
+        snprintf(command, sizeof command, "'%s' ledger show shown | tr -s ' \\n' ' '", program);
+        FILE *pipe = popen(command, "r");
+        assert_non_null(pipe);
+        shown[fread(shown, 1, sizeof shown - 1, pipe)] = '\0';
+        assert_int_equal(pclose(pipe), 0);
+        if (!strstr(shown, words[spoke]))
+            fail_msg("no \"%s\" in: %s", words[spoke], shown);
+    }
+}
+
 static void test_permits(void **state)
 {
     (void)state;
@@ -689,6 +720,7 @@ int main(void)
         cmocka_unit_test(test_what_was_committed_comes_back),
         cmocka_unit_test(test_odometer),
         cmocka_unit_test(test_over_budget_is_refused_and_leaves_nothing),
+        cmocka_unit_test(test_shown_epsilon_says_of_what),
         cmocka_unit_test(test_permits),
         cmocka_unit_test(test_touched_permits_are_forfeited),
         cmocka_unit_test(test_a_release_under_a_files_permit),

@@ -70,6 +70,17 @@ static void say_public(const tacit_advice *a)
              "%.2g %% get through",
              a->epsilon, a->delta, a->sigma, 100 * a->through);
     say("budget", text);
+    if (a->budgets) {
+        snprintf(text, sizeof text,
+                 "they are the agents' own (\"privacy.budgets\"), from %g to %g: this is the "
+                 "median, and all below is as if everybody had it. In a chorus who has less than "
+                 "\"privacy.epsilon\" only listens",
+                 a->least_budget, a->most_budget);
+        say("budgets", text);
+    }
+    if (a->claimed)
+        say("UNSOUND", "with \"privacy.claimed\" nothing clips records: the epsilon of such a run "
+                       "is a claim and no guarantee. What follows is for records that are clipped");
 }
 
 static void say_needed(double needed, char *out, size_t size)

@@ -44,7 +44,10 @@ typedef struct tacit_advice {
     size_t features;
     double least_records, mean_records, most_records;
     double mean_neighbours;
-    double epsilon, delta;
+    double epsilon, delta; /* what is advised on; with budgets: their median */
+    bool budgets;          /* agents have budgets of their own (privacy.budgets) */
+    double least_budget, most_budget;
+    bool claimed;   /* nothing clips records: epsilon is a claim, and this advice for no such run */
     double sigma;   /* of one release that spends all, over the clip radius */
     double through; /* share of a record's worth that passes the noise to a neighbour */
     double ratio;   /* contraction by one tick of cd, as planned with */
@@ -53,9 +56,9 @@ typedef struct tacit_advice {
     tacit_strategy best[2]; /* under trust local, and with secure sums; ALONE: not worth it */
 } tacit_advice;
 
-/* Needs a finite privacy.epsilon > 0 and a delta below 1. Whatever the protocol: only its data's
- * sizes, its graph and its budget are looked at, and no record's values but for a graph that is
- * itself made of them (which leaks, as a run would say). */
+/* Needs a finite privacy.epsilon > 0 (or median of privacy.budgets) and a delta below 1. Whatever
+ * the protocol: only its data's sizes, its graph and its budget are looked at, and no record's
+ * values but for a graph that is itself made of them (which leaks, as a run would say). */
 tacit_status tacit_advise(tacit_advice *out, const tacit_experiment *experiment,
                           const tacit_assumed *guess, tacit_error *err);
 /* Schema tacit.advice/1 (caller frees). */

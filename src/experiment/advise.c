@@ -477,15 +477,53 @@ static void describe(const asking *a, tacit_advice *out)
         out->through = 1 / (1 + a->p * out->sigma * out->sigma / out->mean_records);
 }
 
+static tacit_status check_budget(double epsilon, double delta, tacit_error *err)
+{
+    if (epsilon > 0 && isfinite(epsilon) && delta > 0 && delta < 1)
+        return TACIT_OK;
+    return tacit_fail(err, TACIT_EINPUT,
+                      "advice needs a budget: set \"privacy.epsilon\" to a number above zero and "
+                      "\"privacy.delta\" between 0 and 1 (they are %g and %g)",
+                      epsilon, delta);
+}
+
+static int by_size(const void *one, const void *two)
+{
+    const double x = *(const double *)one, y = *(const double *)two;
+    return (x > y) - (x < y);
+}
+
+/* Where budgets differ all is predicted for the median of those who have something to say. */
+static tacit_status choose_budget(tacit_advice *out, const tacit_session *s, tacit_error *err)
+{
+    size_t count = 0;
+    if (!s->epsilon)
+        return TACIT_OK;
+    double *sorted = malloc((size_t)(s->graph.agents + 1) * sizeof *sorted);
+    if (!sorted)
+        return tacit_out_of_memory(err);
+    for (uint32_t i = 0; i < s->graph.agents; i++)
+        if (tacit_dataset_rows(s->source.data, i, TACIT_TRAIN) > 0)
+            sorted[count++] = s->epsilon[i];
+    if (count > 0) {
+        qsort(sorted, count, sizeof *sorted, by_size);
+        out->budgets = true;
+        out->epsilon = sorted[(count - 1) / 2];
+        out->least_budget = sorted[0];
+        out->most_budget = sorted[count - 1];
+    }
+    free(sorted);
+    return check_budget(out->epsilon, out->delta, err);
+}
+
 static tacit_status check(const tacit_privacy_options *privacy, const tacit_assumed *guess,
                           tacit_error *err)
 {
-    if (!(privacy->epsilon > 0) || !isfinite(privacy->epsilon) || !(privacy->delta > 0) ||
-        !(privacy->delta < 1))
-        return tacit_fail(err, TACIT_EINPUT,
-                          "advice needs a budget: set \"privacy.epsilon\" to a number above zero "
-                          "and \"privacy.delta\" between 0 and 1 (they are %g and %g)",
-                          privacy->epsilon, privacy->delta);
+    if (!*privacy->budgets) {
+        tacit_status status = check_budget(privacy->epsilon, privacy->delta, err);
+        if (status)
+            return status;
+    }
     if (privacy->unit != TACIT_UNIT_RECORD || privacy->adjacency != TACIT_REPLACE)
         return tacit_fail(err, TACIT_EINPUT,
                           "advice is for \"privacy.unit: record\" and \"privacy.adjacency: "
@@ -555,8 +593,10 @@ static tacit_status advise(tacit_advice *out, const tacit_session *session,
                           .epsilon = e->privacy.epsilon,
                           .delta = e->privacy.delta,
                           .ratio = a.ratio,
+                          .claimed = e->privacy.claimed,
                           .score = tacit_model_score_up(session->model)};
-    return ask(&a, out, err);
+    tacit_status status = choose_budget(out, session, err);
+    return status ? status : ask(&a, out, err);
 }
 
 tacit_status tacit_advise(tacit_advice *out, const tacit_experiment *experiment,
@@ -602,6 +642,12 @@ char *tacit_advice_json(const tacit_advice *advice, const tacit_assumed *guess)
     tacit_json_real(&json, "mean_neighbours", advice->mean_neighbours);
     tacit_json_real(&json, "epsilon", advice->epsilon);
     tacit_json_real(&json, "delta", advice->delta);
+    if (advice->budgets) {
+        tacit_json_text(&json, "epsilon_is", "the median of privacy.budgets");
+        tacit_json_real(&json, "epsilon_budget_least", advice->least_budget);
+        tacit_json_real(&json, "epsilon_budget_most", advice->most_budget);
+    }
+    tacit_json_bool(&json, "unsound", advice->claimed);
     tacit_json_text(&json, "unit", tacit_unit_name(TACIT_UNIT_RECORD));
     tacit_json_text(&json, "adjacency", tacit_adjacency_name(TACIT_REPLACE));
     tacit_json_real(&json, "sigma", advice->sigma);

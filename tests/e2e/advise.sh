@@ -12,6 +12,20 @@ says 'too small for collaboration to help' "$TACIT" advise "$file" --set privacy
 says '"schema": "tacit.advice/1"' "$TACIT" advise "$file" --json
 says '"adjacency": "replace"' "$TACIT" advise "$file" --json
 
+# Budgets of one's own, and claims: it says what it assumes.
+printf 'agent,epsilon\n0,0.5\n1,50\n2,1\n3,1\n4,1\n5,1\n' >b.csv
+own=("$file" --set data.agents=6 --set graph.kind=ring --set privacy.budgets=b.csv)
+says 'from 0.5 to 50: this is the median' "$TACIT" advise "${own[@]}"
+says 'epsilon 1 at delta' "$TACIT" advise "${own[@]}"
+says '"epsilon_is": "the median of privacy.budgets", "epsilon_budget_least": 0.5, "epsilon_budget_most": 50,' \
+    "$TACIT" advise "${own[@]}" --json
+says 'epsilon 1 at delta' "$TACIT" advise "${own[@]}" --set privacy.epsilon=inf
+printf '0,1\n' >few.csv
+expect 3 'advice needs a budget' "$TACIT" advise "${own[@]}" --set privacy.budgets=few.csv --set privacy.epsilon=inf
+says 'is a claim and no guarantee' "$TACIT" advise "$file" --set privacy.claimed=true
+says '"unsound": true,' "$TACIT" advise "$file" --set privacy.claimed=true --json
+says '"unsound": false,' "$TACIT" advise "$file" --json
+
 expect 2 'which experiment' "$TACIT" advise
 expect 2 'one experiment at a time' "$TACIT" advise "$file" "$file"
 expect 3 'advice needs a budget' "$TACIT" advise "$file" --set privacy.epsilon=inf

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 tacit_status cli_outcome_read(cli_outcome *out, tacit_session *session, tacit_error *err)
@@ -101,6 +102,23 @@ void cli_remark_lonely(tacit_session *session, const tacit_experiment *experimen
                  "the graph falls into %s parts that learn nothing from each other", count);
         cli_remark(text);
     }
+}
+
+bool cli_remark_idle(const tacit_experiment *experiment)
+{
+    const tacit_protocol *protocol = experiment->protocol;
+    if (!(protocol->flags & TACIT_OWN_BOUND) || !(experiment->privacy.clip > 0))
+        return false;
+    char text[200];
+    snprintf(text, sizeof text,
+             "\"privacy.clip\" has no effect on %s: what it publishes is bounded by "
+             "\"protocol.radius\"%s",
+             protocol->name,
+             tacit_section_find(&protocol->options, "label-bound", strlen("label-bound"))
+                 ? " and \"protocol.label-bound\""
+                 : "");
+    cli_remark(text);
+    return true;
 }
 
 uint32_t cli_threads(int64_t wanted)

@@ -298,8 +298,10 @@ static tacit_status run(const cli_args *args, tacit_error *err)
     status = tacit_session_create(&session, &experiment, threads, err);
     if (status != TACIT_OK)
         goto out;
-    if (!flags->quiet)
+    if (!flags->quiet) {
         cli_remark_lonely(session, &experiment);
+        cli_remark_idle(&experiment);
+    }
     if (*flags->trace)
         status = cli_trace_open(&trace, flags->trace, session, &experiment, err);
     if (status != TACIT_OK)

@@ -134,6 +134,25 @@ static tacit_status make_plan(tacit_sweep **out, const cli_args *args, const swe
     return status;
 }
 
+/* A grid over a key that does nothing would look like a result. */
+static tacit_status remark_idle(const tacit_sweep *sweep, tacit_error *err)
+{
+    tacit_config config;
+    tacit_config_init(&config);
+    tacit_status status = TACIT_OK;
+    bool said = false;
+    for (size_t p = 0; p < tacit_sweep_points(sweep) && !said && !status; p++) {
+        tacit_experiment experiment = {0};
+        status = tacit_sweep_config(sweep, p * tacit_sweep_seeds(sweep), &config, err);
+        if (!status)
+            status = tacit_experiment_init(&experiment, &config, err);
+        said = !status && cli_remark_idle(&experiment);
+        tacit_experiment_clear(&experiment);
+    }
+    tacit_config_clear(&config);
+    return status;
+}
+
 /* ---- the sweep ---- */
 
 static void on_progress(void *ctx, size_t finished, size_t total, double share)
@@ -206,6 +225,8 @@ static tacit_status run(const cli_args *args, tacit_error *err)
         status = read_best(flags, &metric, err);
     if (!status)
         status = make_plan(&sweep, args, flags, err);
+    if (!status && !flags->quiet)
+        status = remark_idle(sweep, err);
     if (!status)
         status = run_sweep(sweep, flags, metric, err);
     tacit_sweep_free(sweep);

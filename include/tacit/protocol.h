@@ -26,10 +26,11 @@ typedef struct tacit_setup {
 
 /* tacit_protocol.flags */
 enum {
-    TACIT_WAKES = 1,  /* wants a Poisson clock */
-    TACIT_CHATTY = 2, /* sends while handling messages or to strangers, has timers or requests */
-    TACIT_ORACLE = 4, /* needs pooled data: simulator only */
-    TACIT_GROUPS = 8  /* gives to sums over all agents (tacit_give) */
+    TACIT_WAKES = 1,     /* wants a Poisson clock */
+    TACIT_CHATTY = 2,    /* sends while handling messages or to strangers, has timers or requests */
+    TACIT_ORACLE = 4,    /* needs pooled data: simulator only */
+    TACIT_GROUPS = 8,    /* gives to sums over all agents (tacit_give) */
+    TACIT_OWN_BOUND = 16 /* bounds records by protocol.radius: privacy.clip has no effect */
 };
 
 typedef struct tacit_protocol {

@@ -141,6 +141,22 @@ printf '%s\n' 'note: 1 agent has no neighbours and learns alone' \
 "$TACIT" run small.yaml --out remarks3 --set graph.cutoff=1 --set protocol.name=alone \
     >/dev/null 2>err.txt || complain "remarks"
 [ ! -s err.txt ] || complain "a remark on neighbours nobody asks: $(cat err.txt)"
+
+# ---- remarks: a setting without effect ----
+idle='note: "privacy.clip" has no effect on one-shot: what it publishes is bounded by "protocol.radius" and'
+once=(small.yaml --set protocol.name=one-shot --set privacy.mechanism=gaussian --set privacy.epsilon=1)
+tell() { "$TACIT" "$@" >/dev/null 2>err.txt || complain "$*: $(cat err.txt)"; }
+told() { tr -s ' \n' ' ' <err.txt | grep -qF "$idle"; }
+tell run "${once[@]}" --out idle1 --set privacy.clip=0.5
+told || complain "privacy.clip has no effect on one-shot, and nobody says so: $(cat err.txt)"
+tell run "${once[@]}" --out idle2 --set privacy.clip=0.5 --quiet
+! told || complain "--quiet is not"
+tell run "${once[@]}" --out idle3
+! told || complain "a remark on a clip that is not set"
+tell run "${once[@]}" --out idle4 --set privacy.clip=0.5 --set protocol.name=cd --set privacy.releases=1
+! told || complain "a remark on a clip that matters"
+tell sweep "${once[@]}" --out idle5 --vary privacy.clip=0.1,0.5 --seeds 1
+told || complain "a sweep over a key without effect, and nobody says so: $(cat err.txt)"
 says_only 'runs/' "$TACIT" run small.yaml --quiet --set graph.cutoff=1
 
 # ---- a trace says what crossed, and changes nothing ----

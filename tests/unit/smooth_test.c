@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is made of a sum that everybody heard, against Gaussians conditioned by elimination: the
- * spread is the likeliest, the posterior is Bayes' at that spread, coordinates with spreads of their
- * own are found about as well as by somebody who knows them, and doubts are what errors are.
+ * spread is the likeliest, the posterior is Bayes' at that spread, coordinates with spreads of
+ * their own are found about as well as by somebody who knows them, and doubts are what errors are.
  * Problems are drawn from fixed seeds, so there is no false alarm.
  */
 #include <math.h>

@@ -194,6 +194,10 @@ static void say_words(const tacit_audit *a, const tacit_audit_facts *f)
         printf("  %-22s", k == 0 ? "leaks, uncharged" : "");
         cli_wrap(f->leak[k], 24, 24);
     }
+    if (f->keep) {
+        printf("  %-22s", "keep secret");
+        cli_wrap(f->keep, 24, 24);
+    }
     printf("  %-22s", "so");
     if (isinf(f->claimed))
         cli_wrap("no bound is claimed, and none could be refuted", 24, 24);

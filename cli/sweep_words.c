@@ -320,6 +320,10 @@ tacit_status sweep_say_words(const tacit_sweep *sweep, const sweep_flags *flags,
     say_guarantees(&t);
     if (failed > 0)
         say_failures(sweep);
+    if (tacit_sweep_keep(sweep)) {
+        printf("  %-12s", "keep secret");
+        cli_wrap(tacit_sweep_keep(sweep), 14, 14);
+    }
     printf("  %-12s%s/\n", "folder", folder);
     printf("  %-12s", "holds");
     cli_wrap("report.html, means.csv, runs.csv, sweep.yaml", 14, 14);

@@ -46,6 +46,7 @@ typedef struct tacit_audit_facts {
     tacit_canary_kind canary;
     size_t leaks;
     const char *leak[TACIT_LEAKS];
+    const char *keep; /* what to keep secret of the result; NULL: nothing */
 } tacit_audit_facts;
 
 /* The curve, delta and seed of `plan` are taken from the experiment. */

@@ -139,6 +139,8 @@ size_t tacit_sweep_note(const char **notes, size_t *count, const char *guarantee
 size_t tacit_sweep_best(const tacit_sweep *sweep, tacit_sweep_metric metric);
 /* Is a larger mean better? */
 bool tacit_sweep_up(const tacit_sweep *sweep, tacit_sweep_metric metric);
+/* What must be said of the folder, as tacit_session_keep does of a run's; NULL: nothing. */
+const char *tacit_sweep_keep(const tacit_sweep *sweep);
 /* Schema tacit.sweep/1 (caller frees); the best point by `metric`, TACIT_SWEEP_METRICS for
  * none. */
 char *tacit_sweep_json(const tacit_sweep *sweep, tacit_sweep_metric metric);

@@ -177,6 +177,9 @@ static void note_facts(const trainings *t, const tacit_runtime *rt, tacit_audit_
     facts->agent = t->agent;
     facts->records = tacit_dataset_rows(s->source.data, t->agent, TACIT_TRAIN);
     facts->leaks = tacit_session_leaks(s, facts->leak);
+    if (tacit_experiment_secrecy(e) == TACIT_KEEP_NOISE)
+        facts->keep = TACIT_PEERS_SEE "these scores are made from records, with noise of a known "
+                                      "seed: keep them to yourself";
     snprintf(facts->title, sizeof facts->title, "%.180s", e->run.name);
     snprintf(facts->agent_name, sizeof facts->agent_name, "%s",
              tacit_dataset_name(s->source.data, t->agent, number));

@@ -99,6 +99,8 @@ static void claim_json(tacit_json *json, const tacit_audit_facts *f)
     for (size_t k = 0; k < f->leaks; k++)
         tacit_json_text(json, NULL, f->leak[k]);
     tacit_json_end(json, ']');
+    if (f->keep)
+        tacit_json_text(json, "keep", f->keep);
     tacit_json_end(json, '}');
 }
 
@@ -226,6 +228,8 @@ static void table(tacit_writer *out, const tacit_audit *a, const tacit_audit_fac
               &a->trade_off);
     for (size_t k = 0; k < f->leaks; k++)
         tacit_page_figure(out, k ? "" : "Leaks, uncharged", "%s", f->leak[k]);
+    if (f->keep)
+        tacit_page_figure(out, "Keep secret", "%s", f->keep);
     tacit_page_table_end(out);
 }
 

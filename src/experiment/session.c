@@ -216,13 +216,20 @@ static bool finishes_privately(const tacit_experiment *x)
     return false;
 }
 
+tacit_secrecy tacit_experiment_secrecy(const tacit_experiment *x)
+{
+    return x->privacy.mechanism != TACIT_MECHANISM_NONE ? TACIT_KEEP_NOISE
+           : finishes_privately(x)                      ? TACIT_KEEP_FINISH
+                                                        : TACIT_KEEP_NOTHING;
+}
+
 const char *tacit_session_keep(const tacit_session *session)
 {
-#define PEERS "epsilon is for what that adversary would see of real peers; this folder holds "
-    if (session->experiment->privacy.mechanism != TACIT_MECHANISM_NONE)
-        return PEERS "models, scores and the seed of the noise: keep it to yourself";
-    if (finishes_privately(session->experiment))
-        return PEERS "models made of raw records, and their scores: keep it to yourself";
-    return NULL;
-#undef PEERS
+    static const char *const words[] = {
+        [TACIT_KEEP_FINISH] = TACIT_PEERS_SEE "this folder holds models made of raw records, and "
+                                              "their scores: keep it to yourself",
+        [TACIT_KEEP_NOISE] = TACIT_PEERS_SEE "this folder holds models, scores and the seed of the "
+                                             "noise: keep it to yourself",
+    };
+    return words[tacit_experiment_secrecy(session->experiment)];
 }

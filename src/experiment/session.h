@@ -9,6 +9,15 @@
 /* Stands in the words of TACIT_LEAK_CLAIM, so that who has only the words knows too. */
 #define TACIT_UNSOUND "(UNSOUND)"
 
+/* What results must be kept secret for, although they come with an epsilon. */
+typedef enum tacit_secrecy {
+    TACIT_KEEP_NOTHING,
+    TACIT_KEEP_FINISH, /* models made of raw records, or what is known of them */
+    TACIT_KEEP_NOISE   /* noise whose seed is told, as well */
+} tacit_secrecy;
+tacit_secrecy tacit_experiment_secrecy(const tacit_experiment *experiment);
+#define TACIT_PEERS_SEE "epsilon is for what that adversary would see of real peers; "
+
 struct tacit_session {
     const tacit_experiment *experiment;
     tacit_source source;

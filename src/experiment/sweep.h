@@ -25,6 +25,7 @@ struct tacit_sweep {
     tacit_config base; /* without the varied keys and run.seed */
     char name[TACIT_TEXT_MAX];
     bool keep_runs;
+    int secrecy; /* tacit_secrecy: the most of its points */
     tacit_sweep_axis *axes;
     size_t axis_count;
     size_t point_count;

@@ -346,6 +346,22 @@ static void json_best(tacit_json *json, const tacit_sweep *sweep, tacit_sweep_me
     tacit_json_end(json, '}');
 }
 
+const char *tacit_sweep_keep(const tacit_sweep *sweep)
+{
+    static const char *const words[][2] = {
+        [TACIT_KEEP_NOTHING] = {NULL, NULL},
+        [TACIT_KEEP_FINISH] = {TACIT_PEERS_SEE "this folder holds scores of models made of raw "
+                                               "records: keep it to yourself",
+                               TACIT_PEERS_SEE "this folder holds models made of raw records, and "
+                                               "their scores: keep it to yourself"},
+        [TACIT_KEEP_NOISE] = {TACIT_PEERS_SEE "this folder holds scores and the seeds of the "
+                                              "noise: keep it to yourself",
+                              TACIT_PEERS_SEE "this folder holds models, scores and the seeds of "
+                                              "the noise: keep it to yourself"},
+    };
+    return words[sweep->secrecy][sweep->keep_runs];
+}
+
 char *tacit_sweep_json(const tacit_sweep *sweep, tacit_sweep_metric metric)
 {
     tacit_writer out = {0};
@@ -371,6 +387,8 @@ char *tacit_sweep_json(const tacit_sweep *sweep, tacit_sweep_metric metric)
         json_point(&json, sweep, p);
     tacit_json_end(&json, ']');
     json_failures(&json, sweep);
+    if (tacit_sweep_keep(sweep))
+        tacit_json_text(&json, "keep", tacit_sweep_keep(sweep));
     tacit_json_end(&json, '}');
     return tacit_writer_take(&out);
 }

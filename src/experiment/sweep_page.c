@@ -309,6 +309,11 @@ static void table(tacit_writer *out, const tacit_sweep *sweep, const char *score
     }
     if (sweep->point_count > MOST_LINES)
         tacit_page_words(out, "More points are in means.csv.", false);
+    if (tacit_sweep_keep(sweep)) {
+        tacit_write_text(out, "<p class=\"note\">keep secret: ");
+        tacit_page_escape(out, tacit_sweep_keep(sweep));
+        tacit_write_text(out, "</p>\n");
+    }
 }
 
 static void best_words(tacit_writer *out, const tacit_sweep *sweep, const char *score)

@@ -14,6 +14,7 @@
 
 #include "config/settings.h"
 #include "config/text.h"
+#include "experiment/session.h"
 #include "experiment/sweep.h"
 
 /* ---- pieces ---- */
@@ -300,7 +301,7 @@ tacit_status tacit_sweep_config(const tacit_sweep *sweep, size_t run, tacit_conf
 }
 
 /* Every point must be an experiment. */
-static tacit_status check_points(const tacit_sweep *sweep, tacit_error *err)
+static tacit_status check_points(tacit_sweep *sweep, tacit_error *err)
 {
     tacit_config config;
     tacit_config_init(&config);
@@ -309,8 +310,11 @@ static tacit_status check_points(const tacit_sweep *sweep, tacit_error *err)
         tacit_experiment experiment;
         tacit_error why = {0};
         status = tacit_sweep_config(sweep, point * sweep->seed_count, &config, &why);
-        if (!status && !(status = tacit_experiment_init(&experiment, &config, &why)))
+        if (!status && !(status = tacit_experiment_init(&experiment, &config, &why))) {
+            const int secrecy = tacit_experiment_secrecy(&experiment);
+            sweep->secrecy = secrecy > sweep->secrecy ? secrecy : sweep->secrecy;
             tacit_experiment_clear(&experiment);
+        }
         char words[200];
         tacit_sweep_describe(sweep, point, words, sizeof words);
         if (status)

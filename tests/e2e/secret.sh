@@ -28,6 +28,36 @@ for file in bare.txt bare/summary.json bare/report.html one.html; do
     ! grep -q 'to yourself' $file || complain "$file makes a secret of what is none"
 done
 
+# The same of sweeps, which hold scores and seeds, and of audits.
+sweep() { "$TACIT" sweep small.yaml --quiet --seeds 2 --out "$@" >"$1.txt" || complain "sweep $*"; }
+told() { tr -s ' \n' ' ' <"$1" | grep -q "$2"; }
+sweep s-bare -v protocol.mu=1,2
+sweep s-noisy -v protocol.mu=1,2 "${noise[@]}"
+sweep s-mixed -v protocol.name=alone,chorus --keep-runs
+sweep s-finish -v protocol.finish=none,private
+"$TACIT" sweep --resume s-noisy --quiet --json >s-noisy.json || complain "sweep --json"
+for file in s-noisy.txt s-noisy.json s-noisy/report.html; do
+    told $file 'scores and the seeds of the noise: keep it to yourself' || complain "$file does not say what to keep"
+done
+for file in s-mixed.txt s-mixed/report.html; do
+    told $file 'models made of raw records, and their scores: keep it to' || complain "$file does not say what to keep"
+done
+for file in s-finish.txt s-finish/report.html; do
+    told $file 'scores of models made of raw records: keep it to' || complain "$file does not say what to keep"
+done
+for file in s-bare.txt s-bare/report.html; do
+    ! told $file 'to yourself' || complain "$file makes a secret of what is none"
+done
+"$TACIT" audit small.yaml "${noise[@]}" --trials 20 --quiet --page audit.html >audit.txt || complain "audit"
+"$TACIT" audit small.yaml "${noise[@]}" --trials 20 --quiet --json >audit.json || complain "audit"
+"$TACIT" audit gaussian --trials 20 --quiet --page mechanism.html >mechanism.txt || complain "audit"
+for file in audit.txt audit.html audit.json; do
+    told $file 'keep them to yourself' || complain "$file does not say what to keep"
+done
+for file in mechanism.txt mechanism.html; do
+    ! told $file 'to yourself' || complain "$file makes a secret of what is none"
+done
+
 # Names of private metrics end with a mark, those of public ones do not.
 grep -q ',finish_scale (private),' finish/metrics.csv || complain "a private metric is not marked"
 grep -q ',finish_strength (private),' finish/metrics.csv || complain "a private metric is not marked"

@@ -190,7 +190,7 @@ grep -q 'all points are UNSOUND' err.txt || complain "nothing but claims: $(cat 
 code=$?
 [ $code -eq 1 ] || complain "runs that fail: exit $code"
 grep -q '2 of 4 runs failed' err.txt || complain "runs that fail: $(cat err.txt)"
-grep -qF 'run 1, seed 1: releasing' out.txt || complain "runs that fail: $(cat out.txt)"
+grep -qF 'run 1, seed 1: agent "0": releasing' out.txt || complain "runs that fail: $(cat out.txt)"
 python3 - <<'PY' || complain "runs that fail: the rows"
 import csv
 rows = list(csv.DictReader(open("poor/runs.csv")))

@@ -140,7 +140,7 @@ static scene *make(uint32_t m, int loss, uint64_t seed)
                                    .pull = s->pull,
                                    .seen = s->seen,
                                    .radius = 1.5,
-                                   .share = 0.6,
+                                   .share = 0.2,
                                    .dense = 1,
                                    .variance = 0.8};
     return s;

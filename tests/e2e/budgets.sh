@@ -48,6 +48,34 @@ expect 5 'its budget is set by "privacy.budgets", file b.csv' "$TACIT" run small
     --set protocol.name=perturbed --set privacy.clip=0 --set privacy.releases=0 --set privacy.noise=0.1
 [ ! -e no ] || complain "a refused run left a folder"
 
+# Whatever the protocol: budgets that are none, one record each, and nobody there.
+for protocol in cd one-shot chorus model-propagation perturbed; do
+    with=(small.yaml --quiet --set privacy.budgets= --set protocol.name=$protocol)
+    while read -r epsilon words; do
+        expect 3 "$words" "$TACIT" run "${with[@]}" --out no --set privacy.epsilon="$epsilon" --set privacy.delta=1e-15
+    done <<'END'
+0 "epsilon" is 0; noise is found for a finite number above 0
+-1 "privacy.epsilon" is "-1"
+nan "privacy.epsilon" is "nan"
+inf a finite "privacy.epsilon"
+1e-12 raise epsilon ("privacy.epsilon")
+END
+    "$TACIT" run "${with[@]}" --out one-$protocol --set data.min-records=1 --set data.max-records=1 >out.txt 2>err.txt ||
+        complain "$protocol with one record each: $(cat err.txt)"
+    "$TACIT" run "${with[@]}" --out off-$protocol --set network.mean-up=1e-6 --set network.mean-down=1e6 >out.txt 2>err.txt ||
+        complain "$protocol with nobody there: $(cat err.txt)"
+    python3 - $protocol <<'PY' || complain "$protocol: what was spent, or learned"
+import json, sys
+for kind in "one", "off":
+    run = json.load(open(f"{kind}-{sys.argv[1]}/summary.json"))
+    assert 0 <= run["privacy"]["epsilon"] <= 5, run["privacy"]
+    assert run["privacy"]["releases"] <= 8 * 10, run["privacy"]
+    assert run["metrics"]["train_loss"] is not None, run["metrics"] # finite
+    assert kind == "one" or run["ticks"] == 0, run
+PY
+done
+[ ! -e no ] || complain "a refused run left a folder"
+
 # kill -9 behind a checkpoint, then other budgets
 "$TACIT" run small.yaml --quiet --out cut --set run.time=1e7 --set run.checkpoint=100 &
 victim=$!

@@ -33,7 +33,7 @@ sweep() { "$TACIT" sweep small.yaml --quiet --seeds 2 --out "$@" >"$1.txt" || co
 told() { tr -s ' \n' ' ' <"$1" | grep -q "$2"; }
 sweep s-bare -v protocol.mu=1,2
 sweep s-noisy -v protocol.mu=1,2 "${noise[@]}"
-sweep s-mixed -v protocol.name=alone,chorus --keep-runs
+sweep s-mixed -v protocol.name=chorus,alone --keep-runs
 sweep s-finish -v protocol.finish=none,private
 "$TACIT" sweep --resume s-noisy --quiet --json >s-noisy.json || complain "sweep --json"
 for file in s-noisy.txt s-noisy.json s-noisy/report.html; do

@@ -6,14 +6,16 @@
 # by Student's t, over all agents and by how many records they have.
 #
 # Every choice is made on other problems (CHOOSE), by their validation records: the regulariser of
-# alone, mu of cd, and mu, clip and ticks of private cd for each budget. One-shot and chorus take the
+# alone, mu of cd, mu, clip and ticks of private cd, rounds and clip of chorus-rounds for each
+# budget. One-shot and chorus take the
 # regulariser chosen for alone, which is what they fall back to; otherwise their constants are the
 # defaults of the protocols, fixed on problems of a study in another program and on the problems
 # of CHOOSE. Test records of the twenty problems are read once.
 #
 # Rows: alone; sparse alone (one-shot's sparse prior, nothing said); bare cd with and without the
 # private finish; private cd, without and with it; one-shot among neighbours and flooded; the
-# sparse prior; chorus, and chorus with a spread for each coordinate (compare with sparse alone).
+# sparse prior; chorus with one sum, with as many as validation chooses, and with a spread for each
+# coordinate (compare with sparse alone).
 #
 # Writes personal.csv (a row a run) and personal_summary.csv to bench/results/, and ends with 1 if a
 # promise does not hold: those of issue "Personalized and private", as printed in the end.
@@ -122,6 +124,13 @@ for p in $dimensions; do
             privacy.epsilon=$epsilon")
         measure "$p" "$epsilon" chorus secure "${on[@]}"
         measure "$p" "$epsilon" chorus-sparse secure "${on[@]}" --set protocol.spreads=coordinates
+        rm -rf "$work/tune-rounds"
+        mapfile -t on < <(sets "$at $alone protocol.name=chorus $noisy privacy.epsilon=$epsilon")
+        sweep tune-rounds "$choose" "${on[@]}" -v protocol.rounds=1,4,16 -v privacy.clip=0.2,0.3,0.5
+        rounds=$(best tune-rounds)
+        echo "p = $p, epsilon $epsilon, chosen: chorus $rounds" >&2
+        mapfile -t on < <(sets "$alone $rounds protocol.name=chorus $noisy privacy.epsilon=$epsilon")
+        measure "$p" "$epsilon" chorus-rounds secure "${on[@]}"
     done
 done
 

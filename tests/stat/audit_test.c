@@ -11,18 +11,7 @@
 #include "tacit/audit.h"
 #include "testing.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifdef SANITIZED
-enum { TRIALS = 2000 };
-#else
-enum { TRIALS = 10000 };
-#endif
+enum { TRIALS = SLOW ? 2000 : 10000 };
 
 static tacit_audited gaussian = {.mechanism = TACIT_MECHANISM_GAUSSIAN,
                                  .epsilon = 1,

@@ -23,25 +23,12 @@
 
 #include "testing.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOW
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOW
-#endif
 /* There is one thread here and a lot of counting. */
 #define UNWATCHED __attribute__((no_sanitize("thread")))
 
 enum {
-#ifdef SLOW
-    DRAWS = 500000,
-    WIDE_DRAWS = 500000,
-#else
-    DRAWS = 10000000,
-    WIDE_DRAWS = 4000000,
-#endif
+    DRAWS = SLOW ? 500000 : 10000000,
+    WIDE_DRAWS = SLOW ? 500000 : 4000000,
     TWIN_DRAWS = 500000,
     PIECE = 50000,
     CURVE = 200000,

@@ -12,6 +12,22 @@
 
 #include "tacit/tacit.h"
 
+/* 1 where a sanitizer makes everything slow: counts of trials are divided there; and where it is
+ * the thread sanitizer, for tests with one thread that cost much and cannot show it anything. */
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#define SLOW_THREADS 1
+#else
+#define SLOW_THREADS 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) || SLOW_THREADS
+#define SLOW 1
+#else
+#define SLOW 0
+#endif
+
 /* A generator of the tests' own, so that tests of random streams do not depend on them. */
 typedef struct dice {
     uint64_t state;

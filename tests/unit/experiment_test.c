@@ -3,12 +3,6 @@
  * A run into a folder: what it writes, that interruption and resumption leave no trace in it,
  * and that nothing is half-written when the disk is full or the folder is not ours.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
@@ -24,6 +18,7 @@
 
 #include "data/shard.h"
 #include "tacit/tacit.h"
+#include "testing.h"
 
 static const char small[] = "run: {name: small, time: 20, every: 3, sample: 4, seed: 5}\n"
                             "data: {agents: 30, dimension: 6, test-records: 20, "
@@ -458,7 +453,9 @@ static void test_resumed_from_anywhere(void **state)
     for (; cut < 200 && status == TACIT_EINTERRUPTED; cut++) {
         watcher w = {.at = INFINITY};
         alarm_stop = &w.stop;
-        const struct itimerval after = {.it_value.tv_usec = 3000 + 977 * cut}, never = {0};
+        const int micros = (SLOW ? 10 : 1) * (3000 + 977 * cut);
+        const struct itimerval after = {.it_value = {micros / 1000000, micros % 1000000}},
+                               never = {0};
         setitimer(ITIMER_REAL, &after, NULL);
         status = go("b", sets, exists("b"), 2, &w, &err);
         setitimer(ITIMER_REAL, &never, NULL);

@@ -494,6 +494,8 @@ static void test_good_priors_help_and_bad_ones_hardly_harm(void **state)
 {
     (void)state;
     static const tacit_finish_choice ways[] = {TACIT_FINISH_BEST, TACIT_FINISH_MEAN};
+    if (SLOW_THREADS)
+        skip();
     for (int k = 0; k < 2; k++) {
         assert_true(gain(ways[k], 1, 0.1) > 0.07);
         assert_true(gain(ways[k], 1, 0.3) > 0.005);

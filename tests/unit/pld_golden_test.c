@@ -13,17 +13,6 @@
 #include "privacy/account.h"
 #include "testing.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOW 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOW 1
-#endif
-#endif
-#ifndef SLOW
-#define SLOW 0
-#endif
-
 enum { EVERY = SLOW ? 5 : 1, MOST_PARTS = 8 };
 
 typedef struct group {

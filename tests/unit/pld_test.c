@@ -11,17 +11,6 @@
 #include "privacy/pld.h"
 #include "testing.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOW 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOW 1
-#endif
-#endif
-#ifndef SLOW
-#define SLOW 0
-#endif
-
 enum { TRIES = SLOW ? 4 : 30 };
 
 static double upper(const tacit_loss *loss, size_t count, double delta)

@@ -51,22 +51,21 @@ static void test_same_for_any_threads(void **state)
     for (size_t k = 0; tacit_reproductions[k]; k++) {
         if (tacit_reproductions[k]->needs_data)
             continue; /* tests have none */
-        char *text[3];
-        for (uint32_t threads = 1; threads <= 3; threads++) {
-            tacit_reproduced *result = quick(tacit_reproductions[k]->name, 1, threads);
-            text[threads - 1] = tacit_reproduced_json(result);
-            assert_non_null(text[threads - 1]);
+        char *text[2];
+        for (uint32_t t = 0; t < 2; t++) {
+            tacit_reproduced *result = quick(tacit_reproductions[k]->name, 1, t == 0 ? 1 : 3);
+            text[t] = tacit_reproduced_json(result);
+            assert_non_null(text[t]);
             tacit_reproduced_free(result);
         }
         assert_string_equal(text[0], text[1]);
-        assert_string_equal(text[0], text[2]);
         assert_non_null(strstr(text[0], "\"schema\": \"tacit.reproduce/1\""));
-        tacit_reproduced *other = quick(tacit_reproductions[k]->name, 50, 1);
+        tacit_reproduced *other = quick(tacit_reproductions[k]->name, 50, 2);
         char *another = tacit_reproduced_json(other);
         assert_string_not_equal(text[0], another); /* the seed is used */
         tacit_reproduced_free(other);
         free(another);
-        for (int t = 0; t < 3; t++)
+        for (int t = 0; t < 2; t++)
             free(text[t]);
     }
 }

@@ -170,7 +170,7 @@ def groups():
                       "p = 100; 20 problems; difference to tuned alone; \u03b4 = e\u207b\u2075, one record replaced", 860, 440)
     colours = {"1.05": "c3", "0.55": "c1", "0.15": "c2", "0.05": "c4"}
     picture.legend([(f"\u03b5 = {e}", colours[e], False) for e in reversed(BUDGETS)], 24, 78, 820)
-    for at, (method, title, top) in enumerate([("one-shot", "one-shot, trust local", 0.08),
+    for at, (method, title, top) in enumerate([("one-shot", "one-shot, trust local", 0.1),
                                                ("chorus", "chorus, trust secure", 0.32)]):
         panel = Panel(picture, (72 + 420 * at, 124, 340, 250), title, "training records of an agent",
                       "gain in test accuracy", list(zip(names, labels)), spread(names, 0.12),

@@ -426,6 +426,48 @@ static void test_objective_noise_is_as_large_as_it_must_be(void **state)
     learner_free(&l);
 }
 
+/* The noise that is put into the objective is known to the bit: integers of a stream that no other
+ * release has, in steps as large as the theorem asks for after the output's thousandth of the
+ * budget. Without records that say anything the model is that noise over the regulariser. */
+static void test_objective_noise_is_drawn_anew_and_in_its_unit(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    learner l = learner_make(0, 4);
+    const double zero[P] = {0};
+    for (uint32_t r = 0; r < 4; r++)
+        put_row(&l, r, zero, 1);
+    const tacit_local how = {TACIT_PERTURB_OBJECTIVE, 2, 0, 1};
+    const tacit_privacy_options o = wishes(TACIT_MECHANISM_GAUSSIAN, TACIT_UNIT_RECORD);
+    const tacit_cost cost = plan(&l, &o, 1, &how);
+    const double ridge = 2 * 4 * 2.0, noise = cost.noise / tacit_cost_step(&cost);
+    const double told = cost.sensitivity / cost.noise * sqrt(1 - 1. / 1024);
+    const double unit = 1 / tacit_objective_mu(told, 1 / (4 * ridge)) / sqrt(noise * noise - 4);
+    tacit_ledger ledger = {0};
+    for (int release = 0; release < 3; release++) {
+        tacit_permit permit;
+        tacit_bounded *bounded;
+        tacit_stream stream;
+        charged_reserve(&ledger, &cost, &permit);
+        tacit_permit_draw_from(&permit, &charged_random, 9);
+        check_ok(tacit_model_local_noisy(l.model, &permit,
+                                         tacit_dataset_shard(l.data, 0, TACIT_TRAIN), &how,
+                                         l.scratch, &bounded, &err),
+                 &err);
+        assert_int_equal(permit.id, release);
+        tacit_stream_open(&stream, &charged_random, 9, TACIT_FOR_LOTS, permit.id);
+        for (size_t k = 0; k < P; k++) {
+            int64_t z;
+            tacit_noise_draw(permit.noise, &stream, 1, &z);
+            const double theta =
+                (double)bounded->steps[k] * bounded->factor * tacit_cost_step(&cost);
+            assert_true(fabs(theta + unit * (double)z / ridge) < 1e-4 * unit * noise / ridge);
+        }
+    }
+    tacit_ledger_clear(&ledger);
+    learner_free(&l);
+}
+
 /* ---- refusals ---- */
 
 static void test_what_is_not_proven_is_refused(void **state)
@@ -475,6 +517,7 @@ int main(void)
         cmocka_unit_test(test_objective_tells_no_more_than_the_theorem),
         cmocka_unit_test(test_curvature_has_its_price),
         cmocka_unit_test(test_objective_noise_is_as_large_as_it_must_be),
+        cmocka_unit_test(test_objective_noise_is_drawn_anew_and_in_its_unit),
         cmocka_unit_test(test_what_is_not_proven_is_refused),
     };
     return cmocka_run_group_tests(tests, charged_setup, charged_teardown);

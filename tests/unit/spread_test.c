@@ -198,7 +198,7 @@ static void test_gifts(void **state)
     tacit_error err = {0};
     tacit_ledger ledger = {0};
     tacit_permit permit, other;
-    tacit_bounded *bounded;
+    tacit_bounded *bounded, *second;
     int64_t sum[4] = {10, 20, 30, 40};
     const tacit_shape shape = shape_of(4);
     const tacit_cost cost = charged_plan(TACIT_MECHANISM_GAUSSIAN, 1, 4, 4);
@@ -206,7 +206,19 @@ static void test_gifts(void **state)
     charged_reserve(&ledger, &cost, &other);
     check_ok(tacit_bounded_on_grid(&bounded, &permit, &shape, scratch, &err), &err);
     bounded->steps[2] = -5;
+    /* another permit, that has not been used or that has */
     check_fails(tacit_mechanism_give(&other, bounded, sum, 4, &err), TACIT_EUSAGE, &err, "permit");
+    check_ok(tacit_bounded_on_grid(&second, &other, &shape, scratch, &err), &err);
+    check_fails(tacit_mechanism_give(&other, bounded, sum, 4, &err), TACIT_EUSAGE, &err, "permit");
+    /* more than was paid for, or in another norm */
+    bounded->sensitivity = cost.sensitivity * (1 + 1e-9);
+    check_fails(tacit_mechanism_give(&permit, bounded, sum, 4, &err), TACIT_EBUDGET, &err, "paid");
+    bounded->sensitivity = NAN;
+    check_fails(tacit_mechanism_give(&permit, bounded, sum, 4, &err), TACIT_EBUDGET, &err, "paid");
+    bounded->sensitivity = cost.sensitivity;
+    bounded->norm = TACIT_L1;
+    check_fails(tacit_mechanism_give(&permit, bounded, sum, 4, &err), TACIT_EBUDGET, &err, "paid");
+    bounded->norm = TACIT_L2;
     check_fails(tacit_mechanism_give(&permit, bounded, sum, 3, &err), TACIT_EUSAGE, &err, "spread");
     bounded->factor = 0.5;
     check_fails(tacit_mechanism_give(&permit, bounded, sum, 4, &err), TACIT_EUSAGE, &err, "spread");

@@ -70,12 +70,67 @@ static void test_ring(void **state)
     assert_true(near(a.through, 1 / (1 + 50 * s2 / 30), 1e-12));
 }
 
+static double phi(double x)
+{
+    return erfc(-x / sqrt(2)) / 2;
+}
+
+/* One record replaced moves a sum by twice the radius: delta of two Gaussians 2 / sigma apart. */
+static void test_sigma(void **state)
+{
+    (void)state;
+    static const double epsilons[] = {0.1, 1, 7};
+    for (int k = 0; k < 3; k++) {
+        char text[200];
+        snprintf(text, sizeof text, "graph: {kind: ring}\nprivacy: {epsilon: %g, delta: 1e-4}\n",
+                 epsilons[k]);
+        const double mu = 2 / advice(text).sigma, e = epsilons[k];
+        const double delta = phi(mu / 2 - e / mu) - exp(e) * phi(-mu / 2 - e / mu);
+        assert_true(delta <= 1e-4 && delta > 0.999e-4);
+    }
+}
+
+/* Ticks of cd on a ring: the best number of them, tried one by one with the noise added up tick by
+ * tick, and what is known after them. */
+static void test_ticks_by_hand(void **state)
+{
+    (void)state;
+    for (double epsilon = 200; epsilon > 1; epsilon /= 3) {
+        char text[200];
+        snprintf(text, sizeof text, "graph: {kind: ring}\nprivacy: {epsilon: %g, delta: 1e-3}\n",
+                 epsilon);
+        tacit_advice a = advice(text);
+        const double r = a.ratio, own = 0.5 * 30 / 50, one = a.sigma * a.sigma;
+        /* a release's noise over its signal, two neighbours averaged */
+        const double n = 50.0 * 50 * one / (0.5 * 30 * 30) / 2;
+        double least = INFINITY, noise = 0;
+        uint64_t best = 0;
+        for (uint64_t ticks = 1; ticks <= 1000; ticks++) {
+            double start = 1, grown = 0, signal = 0;
+            for (uint64_t k = 0; k < ticks; k++) { /* each tick has the noise of T releases */
+                start *= r;
+                signal = r * signal + (1 - r);
+                grown = r * r * grown + (1 - r) * (1 - r) * (double)ticks;
+            }
+            if (start * start + n * grown < least) {
+                least = start * start + n * grown;
+                best = ticks;
+                noise = one * grown / (signal * signal);
+            }
+        }
+        assert_int_equal(a.prospect[TACIT_STRATEGY_CD].ticks, best);
+        const double w = own / (1 + 50 * noise / 30), x = 0.5 / (1.25 + 1 / w);
+        const double known = own + x / (1 - x);
+        assert_true(near(a.prospect[TACIT_STRATEGY_CD].informed, known / (1 + known), 1e-9));
+    }
+}
+
 /* Neither trust nor budget nor noise can turn the order round. */
 static void test_order(void **state)
 {
     (void)state;
     static const char yaml[] = "graph: {kind: similarity}\nprivacy: {epsilon: %g, delta: 1e-3}\n";
-    double last = -1;
+    double last = -1, chorus = -1;
     for (double epsilon = 0.01; epsilon < 50; epsilon *= 3) {
         char text[200];
         snprintf(text, sizeof text, yaml, epsilon);
@@ -86,6 +141,11 @@ static void test_order(void **state)
         assert_true(p[TACIT_STRATEGY_ONE_SHOT].score <= p[TACIT_STRATEGY_BARE].score + 1e-12);
         assert_true(p[TACIT_STRATEGY_ALONE].score <= p[TACIT_STRATEGY_CD].score + 1e-12);
         last = p[TACIT_STRATEGY_ONE_SHOT].score;
+        /* Noise counts for sums, too; and who trusts nobody is not sent to one. */
+        assert_true(p[TACIT_STRATEGY_CHORUS].score > chorus + 1e-6);
+        assert_true(epsilon > 0.02 || p[TACIT_STRATEGY_CHORUS].gain < 0.02);
+        chorus = p[TACIT_STRATEGY_CHORUS].score;
+        assert_int_not_equal(a.best[0], TACIT_STRATEGY_CHORUS);
         /* What is said to be enough is enough. */
         assert_true((p[TACIT_STRATEGY_ONE_SHOT].gain >= tacit_assumed_usually.gain) ==
                         (epsilon >= p[TACIT_STRATEGY_ONE_SHOT].needed) ||
@@ -167,6 +227,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alone),  cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_sigma),  cmocka_unit_test(test_ticks_by_hand),
         cmocka_unit_test(test_order),  cmocka_unit_test(test_too_little),
         cmocka_unit_test(test_ticks),  cmocka_unit_test(test_refused),
         cmocka_unit_test(test_nobody), cmocka_unit_test(test_json),

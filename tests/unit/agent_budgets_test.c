@@ -12,6 +12,7 @@
 #include "privacy/costs.h"
 #include "problem.h"
 #include "protocol/personal.h"
+#include "protocol/spending.h"
 #include "testing.h"
 
 /* ---- the file ---- */
@@ -202,6 +203,25 @@ static void test_each_keeps_to_its_own_budget(void **state)
         rt->ops->destroy(rt);
     }
     problem_clear(&q);
+}
+
+/* Each budget has its own schedule, and every schedule an end. */
+static void test_schedules_end(void **state)
+{
+    (void)state;
+    double epsilon[2] = {0.5, 2};
+    tacit_cost cost[6] = {{0}};
+    const spending plan = {.groups = 2, .epsilon = epsilon, .length = 3, .cost = cost};
+    for (uint64_t made = 0; made < 3; made++) {
+        assert_ptr_equal(spending_next(&plan, 0.5, made), &cost[made]);
+        assert_ptr_equal(spending_next(&plan, 2, made), &cost[3 + made]);
+    }
+    assert_null(spending_next(&plan, 0.5, 3));
+    assert_null(spending_next(&plan, 2, 3));
+    assert_null(spending_next(&plan, 2, UINT64_MAX));
+    assert_null(spending_next(&plan, 1, 0)); /* nobody planned for it */
+    const spending always = {.groups = 1, .epsilon = epsilon, .length = 1, .cost = cost};
+    assert_ptr_equal(spending_next(&always, 7, 1000), &cost[0]);
 }
 
 /* With noise that is given, who has less to spend speaks less often. */
@@ -424,6 +444,7 @@ int main(void)
         cmocka_unit_test(test_bad_files),
         cmocka_unit_test(test_too_many_different_budgets),
         cmocka_unit_test(test_each_keeps_to_its_own_budget),
+        cmocka_unit_test(test_schedules_end),
         cmocka_unit_test(test_given_noise_ends_by_own_budget),
         cmocka_unit_test(test_relays_when_spent),
         cmocka_unit_test(test_resumed_schedules_go_on),

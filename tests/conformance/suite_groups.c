@@ -282,6 +282,34 @@ static void test_bad_gifts(void **state)
     }
 }
 
+/* Everybody gives at the start; whoever wakes after the run was cut gives to the same round again.
+ */
+static tacit_status give_again(tacit_env *env, const probe *p, probe_agent *self,
+                               const tacit_event *event)
+{
+    const choir *c = p->ctx;
+    const bool again = event->type == TACIT_WAKE && tacit_facts_of(env)->now > 0.5;
+    self->status = TACIT_OK;
+    if (again && self->number++ > 0) /* once is enough to be found out */
+        return TACIT_OK;
+    return event->type == TACIT_START || again ? give(env, p, &c->cost, 1, 1) : TACIT_OK;
+}
+
+static void test_who_gave_is_remembered(void **state)
+{
+    (void)state;
+    if (!runtime->repeats)
+        skip();
+    scene s;
+    choir c;
+    tacit_error err = {0};
+    choir_init(&s, &c, TACIT_GROUPS | TACIT_WAKES, 2);
+    s.probe.on = give_again;
+    scene_reload(&s, 0.5);
+    check_fails(runtime->ops->run(s.rt, 1, NULL, &err), TACIT_EUSAGE, &err, "twice");
+    scene_clear(&s);
+}
+
 /* ---- absences, checkpoints, threads ---- */
 
 static void run_absent(int latency, uint32_t threads, double cut, probe_agent out[AGENTS],
@@ -364,6 +392,7 @@ void conformance_group_tests(struct CMUnitTest *tests, size_t room)
         cmocka_unit_test(test_everyone_hears_the_sum),
         cmocka_unit_test(test_one_noise_a_round),
         cmocka_unit_test(test_bad_gifts),
+        cmocka_unit_test(test_who_gave_is_remembered),
         cmocka_unit_test(test_absent_agents_hear_it_later),
         cmocka_unit_test(test_rounds_survive_checkpoints),
     };

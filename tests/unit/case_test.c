@@ -2,6 +2,7 @@
 /* Cases: choices are counted, named and made on other problems than those shown; numbers over seeds
  * are means and paired differences; groups are by records. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,70 @@ static void test_less_and_own(void **state)
     case_close(&book);
 }
 
+/* The mean validation score of one run, by hand: the task's settings, then `more`. */
+static double score_by_hand(const case_task *t, const char *const *more, tacit_split split)
+{
+    tacit_error err = {0};
+    tacit_config config;
+    tacit_experiment x;
+    tacit_session *session;
+    double score[10], sum = 0;
+    tacit_config_init(&config);
+    check_ok(tacit_config_parse(&config, "test", t->yaml, strlen(t->yaml), &err), &err);
+    for (; *more; more++)
+        check_ok(tacit_config_set(&config, *more, &err), &err);
+    check_ok(tacit_experiment_init(&x, &config, &err), &err);
+    check_ok(tacit_session_create(&session, &x, 1, &err), &err);
+    check_ok(tacit_session_run(session, &(tacit_run_request){.folder = NULL}, &err), &err);
+    tacit_session_scores(session, split, score);
+    for (int k = 0; k < 10; k++)
+        sum += score[k] / 10;
+    tacit_session_free(session);
+    tacit_experiment_clear(&x);
+    tacit_config_clear(&config);
+    return sum;
+}
+
+/* What choices are made by: validation records of problems that are not shown, and for a task of
+ * splits of its own, of those that are. What is shown: test records, and no validation records. */
+static void test_choices_are_made_by_other_records(void **state)
+{
+    (void)state;
+    static const case_method method = {.settings = "protocol.name=cd", .choices = "run.time=3|9"};
+    for (int own = 0; own < 2; own++) {
+        case_task t = task;
+        tacit_error err = {0};
+        case_book book;
+        t.own = own;
+        t.shown = "data.validation-records=0;data.min-records=20";
+        case_open(&book, &request, &t, 2);
+        case_add(&book, &method, "%s", "");
+        check_ok(case_run(&book, &err), &err);
+        const case_cell *cell = &book.cells[0];
+        const uint32_t seeds = own ? 3 : 2;
+        for (uint32_t k = 0; k < 2 * seeds; k++) {
+            char seed[40];
+            snprintf(seed, sizeof seed, "run.seed=%u", 7 + k % seeds + (own ? 0 : 3));
+            const char *const more[] = {"data.validation-records=50", "protocol.name=cd",
+                                        k < seeds ? "run.time=3" : "run.time=9", seed, NULL};
+            assert_true(fabs(cell->tried[k] - score_by_hand(&t, more, TACIT_VALIDATION)) < 1e-12);
+            assert_true(fabs(cell->tried[k] - score_by_hand(&t, more, TACIT_TEST)) > 1e-6);
+        }
+        for (uint32_t k = 0; k < 3; k++) {
+            char seed[40];
+            snprintf(seed, sizeof seed, "run.seed=%u", 7 + k);
+            const char *const more[] = {"data.validation-records=0",
+                                        "data.min-records=20",
+                                        "protocol.name=cd",
+                                        cell->chosen[k] ? "run.time=9" : "run.time=3",
+                                        seed,
+                                        NULL};
+            assert_true(fabs(cell->shown[k].score - score_by_hand(&t, more, TACIT_TEST)) < 1e-12);
+        }
+        case_close(&book);
+    }
+}
+
 static void test_numbers(void **state)
 {
     (void)state;
@@ -145,9 +210,11 @@ static void test_errors(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choices), cmocka_unit_test(test_chooses_the_better),
-        cmocka_unit_test(test_less_and_own), cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_errors)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_choices),
+                                       cmocka_unit_test(test_chooses_the_better),
+                                       cmocka_unit_test(test_less_and_own),
+                                       cmocka_unit_test(test_numbers),
+                                       cmocka_unit_test(test_choices_are_made_by_other_records),
+                                       cmocka_unit_test(test_errors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

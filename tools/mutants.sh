@@ -113,6 +113,187 @@ ledger file: ids given twice@src/privacy/ledger_verify.c@s/file->ledger.next = f
 ledger file: touched permits vanish@src/privacy/ledger_file.c@s/if (n->permit.state == TACIT_PERMIT_RESERVED)/if (n)/@unit/ledger_file_test
 ledger.jsonl: seal not compared@src/privacy/seal.c@s/return sodium_memcmp(end, line + len, TACIT_LINE_END) == 0;/return true;/@unit/ledger_read_test
 checkpoint: pieces not hashed@src/base/saver.c@s/crypto_generichash_update(s->hash, s->bytes, s->len);$//@unit/checkpoint_test
+schedule: laplace's root for gaussian@src/privacy/schedule.c@s/TACIT_MECHANISM_LAPLACE ? 3 : 4;/TACIT_MECHANISM_LAPLACE ? 3 : 3;/@unit/schedule_test
+schedule: more budget early (slip S1)@src/privacy/schedule.c@s/? (double)(k - 1) : (double)(releases - k)/? (double)(releases - k) : (double)(k - 1)/@unit/schedule_test
+schedule: what was spent before is free@src/privacy/schedule.c@s/tacit_account_epsilon(by, p->loss, p->spent + p->runs,/tacit_account_epsilon(by, p->loss + p->spent, p->runs,/@unit/schedule_test
+schedule: a run of releases charged once@src/privacy/schedule.c@s/tacit_cost_loss(&p->cost\[k\], p->run\[k\].count,/tacit_cost_loss(\&p->cost[k], 1,/@unit/schedule_test
+schedule: the end that is over the budget@src/privacy/schedule.c@s/status = excess(p, by, b.within, &at, err);/status = excess(p, by, b.over, \&at, err), at = 0;/@unit/schedule_test
+vouch: the accountant is not asked@src/privacy/vouch.c@s/known ? TACIT_OK : confirm(v, err)/known || v ? TACIT_OK : confirm(v, err)/@unit/schedule_test
+vouch: any number of releases of a step@src/privacy/vouch.c@s/releases <= v->step\[\*at\].releases;/releases > 0;/@unit/schedule_test
+vouch: a schedule of another delta@src/privacy/vouch.c@s/a->epsilon == b->epsilon && a->delta == b->delta/a->epsilon == b->epsilon/@unit/schedule_test
+vouch: steps in any order, again and again@src/privacy/vouch.c@s/    while (\*at < v->count && v->step\[\*at\].cost != cost)/    for (*at = 0; *at < v->count \&\& v->step[*at].cost != cost;)/@unit/schedule_test
+spread: columns longer than one@src/privacy/spread.c@s/    if (!(factor \* sqrt(sum) <= (double)most))/    if (!most)/;s/if (squares(q, rank) <= .*/if (rank)/@unit/spread_test
+spread: no room for rounding@src/privacy/spread.c@s/ceil(sqrt((double)coordinates)) + 1;/0 * (double)coordinates;/@unit/spread_test
+spread: l1 bounds taken for l2@src/privacy/spread.c@s/cost->norm != TACIT_L2 || //@unit/spread_test
+gift: more sensitive than paid for@src/privacy/gift.c@s/!(bounded->sensitivity <= cost->sensitivity)/false/@unit/spread_test
+gift: given twice@src/privacy/gift.c@s/    permit->state = TACIT_PERMIT_SPENT;/;/@unit/spread_test
+gift: value of another permit@src/privacy/gift.c@s/ || bounded->permit != permit//@unit/spread_test
+gift: multiplied after it was bounded@src/privacy/gift.c@s/bounded->factor != 1 || //@unit/spread_test
+groups: a gift counted twice@src/runtime/sim/groups.c@s/    r->gave\[w->agent \/ 64\] |= bit;/;/@conformance/conformance_sim_test
+groups: a sum told before its time@src/runtime/sim/groups.c@s/? s->groups->open->closes : INFINITY/? s->now : INFINITY/@conformance/conformance_sim_test
+groups: gifts after the round is over@src/runtime/sim/groups.c@s/const bool late = .*;/const bool late = least < 0;/@conformance/conformance_sim_test
+groups: gifts that could not have arrived@src/runtime/sim/groups.c@s/ || w->now + least > like->closes;/ || least < 0;/@conformance/conformance_sim_test
+groups: a closed round opened again@src/runtime/sim/groups.c@s/(!r \&\& was_closed(g, like->at.channel, like->round))/(!r \&\& was_closed(g, like->at.channel, like->round + 99))/@conformance/conformance_sim_test
+groups: the same noise for every sum@src/runtime/sim/groups.c@s/.number = s->groups->closed_count/.number = 0/@conformance/conformance_sim_test
+groups: a cost of one's own@src/runtime/sim/groups.c@s/ || r->cost != like->cost)/)/@conformance/conformance_sim_test
+groups: who gave is forgotten when saved@src/runtime/sim/groups.c@s/r->gave\[k\] = tacit_load_u64(loader);/tacit_load_u64(loader);/@conformance/conformance_sim_test
+groups: noise begins anew when resumed@src/runtime/sim/groups.c@s/if (!remember(g, &name))/if (false)/@conformance/conformance_sim_test
+finish: held-out records are fitted, too@src/model/finish.c@s/.fold = w->fold,/.fold = NULL,/@unit/finish_choice_test
+finish: the same folds for every seed@src/model/finish.c@s/tacit_random_init(&random, w->how->seed);/tacit_random_init(\&random, 1);/@unit/finish_choice_test
+finish: strength of a mean, not of a sum@src/model/finish.c@s/return w->how->strength\[k % w->how->strengths\];/return w->how->strength[k % w->how->strengths] * (double)records \/ (double)w->fit.m;/@unit/finish_choice_test
+finish: a fold learns alone with all its records@src/model/finish.c@s/.weight = weight_of(w, k, records),/.weight = weight_of(w, k, w->fit.m),/@unit/finish_choice_test
+finish: no margin@src/model/finish.c@s/-mean > w->how->margin \* sqrt(variance)/-mean > 0 * variance/@unit/finish_choice_test
+finish: margin of one record, not of their mean@src/model/finish.c@s/mean \* mean) \/ (m - 1);/mean * mean);/@unit/finish_choice_test
+finish: the worst weighs most@src/model/finish.c@s/exp(-w->how->sharpness/exp(w->how->sharpness/@unit/finish_choice_test
+finish: learning alone is no candidate@src/model/finish.c@s/how->scales \* how->strengths + 1}/how->scales * how->strengths}/@unit/finish_choice_test
+finish: unfit records are an error@src/model/finish.c@s/if (status == TACIT_EINPUT) {/if (status == TACIT_NO) {/@unit/finish_test
+finish protocol: margin dropped@src/protocol/finish.c@s/plan->how.margin = options->margin;/;/@unit/finish_choice_test
+finish protocol: records kept for judging are fitted@src/protocol/finish.c@s/tacit_own_data(env, TACIT_TRAIN)/tacit_own_data(env, TACIT_VALIDATION)/@unit/finish_choice_test
+finish protocol: strengths for scales@src/protocol/finish.c@s/how.scale = plan->scale;/how.scale = plan->strength;/@unit/finish_test
+finish protocol: all agents deal alike@src/protocol/finish.c@s/tacit_draw(env, FINISH_DRAW, .*;/how.seed = 0;/@unit/finish_choice_test
+finish protocol: a finished model is not saved@src/protocol/personal.c@s/    tacit_save_secret(saver, self->kept);/    tacit_save_secret(saver, NULL);/@unit/finish_choice_test
+statistics: twice the square for the sum of products@src/model/statistics.c@s/8 \* a \* a \* a \* a > moved/4 * a * a * a * a > moved/;s/sqrt(8)/2/@unit/statistics_test
+statistics: labels not cut@src/model/statistics.c@s/while (b \* b > 2 \* top \* top).*/while (top < 0)/@unit/statistics_test
+statistics: not cut again after rounding@src/model/statistics.c@s/tacit_grid_shrink(TACIT_L2, s->limit, p, s->a);/;/@unit/statistics_test
+statistics: rows longer than the radius@src/model/statistics.c@s/if (length > aim \&\& isfinite(length))/if (length < 0)/@unit/statistics_test
+statistics: scale of Laplace for its deviation@src/model/statistics.c@s/TACIT_MECHANISM_LAPLACE ? sqrt(2) \* scale : scale/TACIT_MECHANISM_LAPLACE ? scale : scale/@unit/statistics_test
+statistics: another unit for labels@src/model/statistics.c@s/return sqrt(2) \* radius \/ most;/return radius \/ most;/@unit/statistics_test
+local model: half the sensitivity@src/model/local_noisy.c@s/units \* 2 \* radius/units * radius/@unit/local_noisy_test
+local model: a user taken for a record@src/model/local_noisy.c@s/cost->unit == TACIT_UNIT_USER ? (double)f->rows : 1/1/@unit/local_noisy_test
+local model: l2 bound for l1 noise@src/model/local_noisy.c@s/(cost->norm == TACIT_L1 ? sqrt(p) : 1)/(p > 0 ? 1 : 0)/@unit/local_noisy_test
+local model: rows not cut@src/model/local_noisy.c@s/permit->cost.claimed ? INFINITY : how->radius/permit->cost.claimed ? INFINITY : 1e6 * how->radius/@unit/local_noisy_test
+local model: rounding not paid for@src/model/local_noisy.c@s/const double need = 1 + rounding_steps(norm, model->features) \* step;/const double need = 1;/;s/if (1 + rounding_steps(cost->norm, f->p) \* step > cost->sensitivity)/if (false)/@unit/local_noisy_test
+objective: curvature for nothing@src/model/local_noisy.c@s/const double c = log1p(curve)/const double c = 0 * curve/@unit/local_noisy_test
+objective: half the noise@src/model/local_noisy.c@s/const double unit = radius \/ mu/const double unit = 0.5 * radius \/ mu/@unit/local_noisy_test
+objective: Gaussians twice as far apart@src/model/local_noisy.c@s/h = told \/ 4, t = 2 \* c \/ told/h = told \/ 2, t = c \/ told/@unit/local_noisy_test
+objective: the same noise in every release@src/model/local_noisy.c@s/tacit_release_number(permit->random, permit));/0);/@unit/local_noisy_test
+objective: the output's part of the budget given away@src/model/local_noisy.c@s/sqrt(BUDGET_LEFT) \* (1 - 0x1p-40)/(1 + 0 * sqrt(BUDGET_LEFT))/@unit/local_noisy_test
+records: not cut after rounding@src/model/records_noisy.c@s/    tacit_grid_shrink(cost->norm, limit, p, row);/;/@unit/warm_test
+records: one block for all@src/model/records_noisy.c@s/r < batch.rows; r++, at += p/r < batch.rows; r++, at += 0 * p/@unit/warm_test
+records: uphill@src/model/records_noisy.c@s/1 \/ (1 + exp(-z)) \/ (double)count/1 \/ (1 + exp(z)) \/ (double)count/@unit/warm_test
+records: add-remove planned@src/model/records_noisy.c@s/o.unit != TACIT_UNIT_RECORD || o.adjacency != TACIT_REPLACE ||/o.unit != TACIT_UNIT_RECORD ||/@unit/warm_test
+records: regulariser not times their number@src/model/records_noisy.c@s/.ridge = 2 \* (double)count \* tacit_model_lambda/.ridge = 2 * tacit_model_lambda/@unit/warm_test
+records: smoothness of a sum@src/model/records_noisy.c@s/ \/ (4 \* (double)count);/ \/ 4;/@unit/warm_test
+records: smoothness too small@src/model/records_noisy.c@s/ \/ (4 \* (double)count);/ \/ (40 * (double)count);/@unit/warm_test
+krige: variance too small by what was heard@src/model/krige.c@s/heard += e->pull\[l\] \* e->pull\[l\] \/ grown;/heard += e->pull[l] * e->pull[l];/@unit/krige_test
+krige: own records fitted twice@src/model/krige.c@s/    out.mean \*= a;/    out.mean = a * out.mean + k->own[c];/@unit/krige_test
+krige: precision not of weights@src/model/krige.c@s/r \* r \/ (beta \* beta \* left)/1 \/ (beta * beta * left)/@unit/krige_test
+krige: sparse odds upside down@src/model/krige.c@s/miss \* miss \/ (b->left + noise) - z \* z \/ noise/z * z \/ noise - miss * miss \/ (b->left + noise)/@unit/krige_test
+krige: features that do not matter are no evidence@src/model/krige.c@s/log_add(log(rhos\[q\]) + odds, log(1 - rhos\[q\]))/log(rhos[q]) + odds/@unit/krige_test
+krige: a mixture without its means@src/model/krige.c@s/(b->left + b->mean \* b->mean)/b->left/@unit/krige_test
+krige: others' sums say nothing of what matters@src/model/krige.c@s/out.odds -= 0.5 \*/out.odds -= 0 */@unit/krige_test
+krige: mean square not shrunk@src/model/krige.c@s/(k->square\[c\] + PSEUDO \* mean) \/ (m + PSEUDO)/(k->square[c] + 1e-9 * mean) \/ (m + 1e-9)/@unit/krige_test
+krige squared: the prior no surer by what was heard@src/model/krige_squared.c@s/worth \/ (usable ? left : 1)/worth \/ (usable ? 1 : left)/@unit/krige_test
+krige squared: correlations for weights@src/model/krige_squared.c@s/center = tau2 \* mu \* mean;/center = tau2 * mean;/@unit/krige_test
+krige squared: not in the basis@src/model/krige_squared.c@s/f->basis\[at \* f->p + c\];/f->basis[c * f->p + at];/@unit/krige_test
+krige squared: a variance without its squares@src/model/krige_squared.c@s/a = tau2 \* mu \* mu;/a = tau2 * mu;/@unit/krige_test
+krige squared: others' products as records of one's own@src/model/krige_squared.c@s/^#define PSEUDO 20.0/#define PSEUDO 2000.0/@unit/krige_test
+krige squared: own records not counted@src/model/krige_squared.c@s/(f->gram\[e\] + PSEUDO \* other) \/ (m + PSEUDO)/(f->gram[e] + PSEUDO * other) \/ PSEUDO/@unit/krige_test
+advise: noise without dimension@src/experiment/advise.c@s/(1 + a->p \* noise \/ records)/(1 + noise \/ records)/@unit/advise_test
+advise: sensitivity of add-remove@src/experiment/advise.c@s/.shift = 2,/.shift = 1,/@unit/advise_test
+advise: ticks make noise smaller@src/experiment/advise.c@s/noise \/= direction_factor/noise *= direction_factor/@unit/advise_test
+advise: ticks share no budget@src/experiment/advise.c@s/left + n \* (double)t \* (1 - r)/left + n * (1 - r)/@unit/advise_test
+advise: noise decays like the start (slip S1)@src/experiment/advise.c@s/(1 + r) \* (1 - left);/(1 + r) * left;/@unit/advise_test
+advise: any gain will do@src/experiment/advise.c@s/double least = a->guess->gain;/double least = 0;/@unit/advise_test
+advise: chorus without its noise@src/experiment/advise.c@s/q \/ (1 + a->p \* noise \/ q) : 0/q \/ (1 + 0 * noise \/ q) : 0/@unit/advise_test
+advise: own records counted twice@src/experiment/advise.c@s/const double own = worth(a, records_of(a, i), 0);/const double own = 2 * worth(a, records_of(a, i), 0);/@unit/advise_test
+advise: neighbours alike with nobody@src/experiment/advise.c@s/: alike_over(a, a->tie\[x\], a->tie\[y\]);/: 0;/@unit/advise_test
+advise: the best for a trust not given@src/experiment/advise.c@s/s <= TACIT_STRATEGY_ONE_SHOT + secure; s++/s <= TACIT_STRATEGY_ONE_SHOT + 1; s++/@unit/advise_test
+budgets: the last line counts@src/experiment/budgets.c@s/if (!isnan(r->epsilon\[who\])) {/if (false) {/@unit/agent_budgets_test
+budgets: no end to a budget@src/experiment/budgets.c@s/ || !isfinite(\*epsilon))/)/@unit/agent_budgets_test
+budgets: unlisted agents are free@src/experiment/budgets.c@s/epsilon\[k\] = others;/epsilon[k] = INFINITY;/@unit/agent_budgets_test
+budgets: numbers before names@src/experiment/budgets.c@s/    if (named != UINT32_MAX)$/    if (named != UINT32_MAX \&\& !(p.text[0] >= '0' \&\& p.text[0] <= '9'))/@unit/agent_budgets_test
+budgets: a header anywhere@src/experiment/budgets.c@s/^    \*first = false;/    ;/@unit/agent_budgets_test
+chorus: weights without records@src/protocol/chorus.c@s/llrint(m \* c\[k\] \* c\[l\] \* CHORUS/llrint((m > 0) * c[k] * c[l] * CHORUS/@unit/chorus_finish_test
+chorus: against the gradient's sign@src/protocol/chorus.c@s/column\[k\] = -c\[k\]/column[k] = c[k]/@unit/chorus_test
+chorus: the first step again and again@src/protocol/chorus.c@s/(event->id == 1 ? s->options.step : 1) \/ s->curvature/s->options.step \/ s->curvature/@unit/chorus_finish_test
+chorus: the noise of the release not known@src/protocol/chorus.c@s/TACIT_MECHANISM_NONE ? 0 : cost->noise,/TACIT_MECHANISM_NONE ? 0 : 0,/@unit/chorus_finish_test
+chorus: doubt counts for the prior@src/protocol/chorus.c@s/return residual \/ doubt;/return residual * doubt;/@unit/chorus_finish_test
+chorus: no misfit@src/protocol/chorus.c@s/self->doubt + s->options.misfit \* self->spread/self->doubt + 0 * self->spread/@unit/chorus_finish_test
+chorus: doubt not in the models' scale@src/protocol/chorus.c@s/chorus_doubt(heard, s->rank, c) \* scale \* scale;/chorus_doubt(heard, s->rank, c) * scale;/@unit/chorus_finish_test
+chorus: a spent budget ends the run@src/protocol/chorus.c@s/if (status == TACIT_EBUDGET \&\& (s->budgets || round > 1))/if (status == TACIT_EBUDGET \&\& s->budgets \&\& round > 99)/@unit/chorus_test
+chorus: saved without its doubt@src/protocol/chorus.c@s/self->doubt = tacit_load_f64(loader);/tacit_load_f64(loader);/@unit/chorus_test
+chorus: the whole budget in every round@src/protocol/chorus_setup.c@s/s->privacy.releases = s->options.rounds;/s->privacy.releases = 1;/@unit/chorus_test
+chorus: all rounds at the first one's cost@src/protocol/chorus_setup.c@s/s->cost_count == 1 ? 0 : round - 1/s->cost_count == 1 ? 0 : (round > 0) - 1/@unit/chorus_test
+chorus: lots taken@src/protocol/chorus_setup.c@s/privacy->unit != TACIT_UNIT_RECORD || lots)/privacy->unit != TACIT_UNIT_RECORD \&\& lots)/@unit/chorus_test
+chorus: curvature of the wrong loss@src/protocol/chorus_setup.c@s/(s->squared ? 2 : 0.25)/(s->squared ? 0.25 : 2)/@unit/chorus_finish_test
+chorus: variance of a whole gradient@src/protocol/chorus_setup.c@s/: longest \* longest \/ p;/: longest * longest;/@unit/chorus_finish_test
+chorus: the next round forgets the one before@src/protocol/chorus.c@s/tacit_public_get(self->prior, 0, i) + scale \* sum/scale * sum/@unit/chorus_test
+chorus: labels' residuals for margins'@src/protocol/chorus.c@s/const double residual = s->squared ? s->variance \* p \/ (4 \* radius \* radius) : 0.5;/const double residual = s->squared ? 0.5 : s->variance * p \/ (4 * radius * radius);/@unit/chorus_finish_test
+chorus smooth: noise for its variance@src/protocol/chorus_smooth.c@s/w->heard->noise \* w->heard->noise +/w->heard->noise +/@unit/smooth_test
+chorus smooth: too sure@src/protocol/chorus_smooth.c@s/: 0) - tau \* tau \* sum;/: 0) - 1.01 * tau * tau * sum;/@unit/smooth_test
+chorus smooth: likelihood without its determinant@src/protocol/chorus_smooth.c@s/sum -= log(d) + z \* z \/ d;/sum -= 0 * log(d) + z * z \/ d;/@unit/smooth_test
+chorus smooth: spreads of modes forgotten@src/protocol/chorus_smooth.c@s/w->qu\[l \* r + k\] = w->rho\[k\] \* sum;/w->qu[l * r + k] = sum;/@unit/chorus_test
+chorus smooth: a mixture of equal parts@src/protocol/chorus_smooth.c@s/memcpy(w->weight, next, sizeof next);/;/@unit/smooth_test
+chorus smooth: nothing is not tried@src/protocol/chorus_smooth.c@s/    w->tau\[0\] = 0;/    w->tau[0] = largest;/@unit/chorus_test
+chorus smooth: records are no sample@src/protocol/chorus_smooth.c@s/w->b\[k \* r + l\] = w->heard->variance \* q\[k \* r + l\];/w->b[k * r + l] = 0;/@unit/smooth_test
+one-shot: said anew whenever somebody is back@src/protocol/one_shot.c@s/return repeat(env, shared, self, event->from);/return repeat(env, shared, self, event->from) ? TACIT_OK : speak(env, shared, self);/@unit/one_shot_bayes_test
+one-shot: in somebody else's name@src/protocol/one_shot.c@s/if ((tacit_agent)who == event->from \&\& !self->heard/if (!self->heard/@unit/one_shot_bayes_test
+one-shot: bare words among noisy ones@src/protocol/one_shot.c@s/        (noise > 0) != s->noisy)/        noise < 0)/@unit/one_shot_bayes_test
+one-shot: add-remove taken@src/protocol/one_shot.c@s/o->mechanism != TACIT_MECHANISM_NONE \&\& o->adjacency != TACIT_REPLACE/o->mechanism != TACIT_MECHANISM_NONE \&\& o->adjacency < 0/@unit/one_shot_bayes_test
+one-shot: everybody says one record@src/protocol/one_shot.c@s/tacit_public_set(word, WORD_ABOUT, ABOUT_RECORDS, (double)facts->records);/tacit_public_set(word, WORD_ABOUT, ABOUT_RECORDS, 1);/@unit/one_shot_bayes_test
+one-shot: the whole word is passed back@src/protocol/one_shot.c@s/if (j != event->slot \&\& facts->neighbour/if (facts->neighbour/@unit/one_shot_bayes_test
+one-shot: impossible sums believed@src/protocol/one_shot.c@s/if (!(fabs(tacit_public_get(word, WORD_SUMS, k)) <= most))/if (most < 0)/@unit/one_shot_test
+one-shot: everybody's weights are angles@src/protocol/one_shot.c@s/return edges > 0 ? UNKNOWN : 1;/return 1;/@unit/one_shot_bayes_test
+one-shot finish: the least alike first@src/protocol/one_shot_finish.c@s/return x->rank > y->rank ? -1 : 1;/return x->rank > y->rank ? 1 : -1;/@unit/one_shot_bayes_test
+one-shot finish: products in another unit@src/protocol/one_shot_finish.c@s/c\[a \* p + b\] += unit \* tacit/c[a * p + b] += tacit/@unit/one_shot_bayes_test
+one-shot finish: noise of products not told@src/protocol/one_shot_finish.c@s/return unit \* sqrt(noise) \/ records;/return 0 * noise;/@unit/one_shot_bayes_test
+one-shot finish: noise of a mean as of a sum@src/protocol/one_shot_finish.c@s/return unit \* sqrt(noise) \/ records;/return unit * sqrt(noise);/@unit/one_shot_bayes_test
+one-shot finish: records' chance forgotten@src/protocol/one_shot_finish.c@s/label \* label \* o->radius \* o->radius \/ (double)s->features};/label * label * o->radius * o->radius};/@unit/one_shot_bayes_test
+one-shot finish: weights' variance of one record@src/protocol/one_shot_finish.c@s/((double)some \* tacit_model_lambda(tacit_own_model(env), some));/tacit_model_lambda(tacit_own_model(env), some);/@unit/one_shot_bayes_test
+one-shot finish: weights of others' edges@src/protocol/one_shot_finish.c@s/facts->neighbour\[\*next\] == at ? facts->weight\[\*next\] : 0/facts->neighbour[*next] == at ? facts->weight[0] : 0/@unit/one_shot_bayes_test
+one-shot finish: products not shrunk@src/protocol/one_shot_finish.c@s/fmax(0, 1 - noise \* noise \* (double)p \* (double)p \/ square)/1/@unit/one_shot_bayes_test
+one-shot finish: labels of any size@src/protocol/one_shot_finish.c@s/const double label = s->squared ? o->most \/ 2 : 1;/const double label = 1;/@unit/one_shot_bayes_test
+kriging: noise for its variance@src/protocol/kriging.c@s/sqrt(source\[j\].noise \* source\[j\].noise + /sqrt(source[j].noise + /@unit/one_shot_bayes_test
+kriging: records' chance not divided@src/protocol/kriging.c@s/ + source\[j\].records \* target->variance)/ + target->variance)/@unit/one_shot_bayes_test
+kriging: negative eigenvalues stay@src/protocol/kriging.c@s/if (value\[0\] < 0)/if (value[0] < -1e9)/@unit/one_shot_bayes_test
+kriging: diagonal not back to one@src/protocol/kriging.c@s/const double size = k\[a \* n + a\] > 0 ? .*;/const double size = 1;/@unit/one_shot_bayes_test
+kriging: everybody has nothing in common@src/protocol/kriging.c@s/rules->common + (1 - rules->common) \* k\[a \* n + b\]/k[a * n + b]/@unit/one_shot_bayes_test
+kriging: angles around the circle@src/protocol/kriging.c@s/cos(fmin(distance, PI))/cos(distance)/@unit/one_shot_bayes_test
+kriging: paths of one edge@src/protocol/kriging.c@s/    for (size_t via = 0; via < n; via++)/    for (size_t via = 0; via < 1; via++)/@unit/one_shot_bayes_test
+kriging: neighbours of neighbours unrelated@src/protocol/kriging.c@s/\*to = fmin(\*to, distance\[at\] + edge/*to = fmin(*to, (at == from ? 0 : INFINITY) + edge/@unit/one_shot_bayes_test
+spending: everyone at the largest budget@src/protocol/spending.c@s/group = (size_t)(at - plan->epsilon);/group = plan->groups - 1;/@unit/agent_budgets_test
+spending: a schedule begins again@src/protocol/spending.c@s/return made < plan->length ? cost + made : NULL;/return cost + made % plan->length;/@unit/agent_budgets_test
+spending: the warm start is free@src/protocol/spending.c@s/(found \&\& (setup->epsilon || spent_count > 0))/(found \&\& setup->epsilon)/@unit/warm_test
+spending: budgets planned as the first one's@src/protocol/spending.c@s/privacy, out->epsilon\[k\],$/privacy, out->epsilon[0],/@unit/agent_budgets_test
+spending: one release at the run's budget@src/protocol/spending.c@s/one(ctx, setup, out->epsilon\[k\], /one(ctx, setup, out->epsilon[0], /@unit/warm_test
+warm: given noise for the warm start@src/protocol/warm.c@s/    if (w->found)$/    if (false)/@unit/warm_test
+warm: published bare@src/protocol/warm.c@s/    if (!plan->noisy)/    if (plan)/@unit/warm_test
+warm: regulariser and records exchanged@src/protocol/warm.c@s/options->lambda, options->records, radius}/options->records, options->lambda, radius}/@unit/warm_test
+warm: radius of one@src/protocol/warm.c@s/options->records, radius}/options->records, 1}/@unit/warm_test
+perturbed: uphill@src/protocol/perturbed.c@s/coef\[n + 1\] = -alpha \* weight;/coef[n + 1] = alpha * weight;/@unit/warm_test
+perturbed: regulariser dropped@src/protocol/perturbed.c@s/coef\[n\] = 1 - alpha - alpha .*;/coef[n] = 1 - alpha;/@unit/warm_test
+perturbed: released records lost when saved@src/protocol/perturbed.c@s/    tacit_save_public(saver, agent->records);/    tacit_save_public(saver, NULL);/@unit/warm_test
+perturbed: released again at every tick@src/protocol/perturbed.c@s/    if (!s->options.collaborate || n == 0)$/    if (s->options.collaborate \&\& n > 0 \&\& facts->records > 0 \&\& release_records(env, s, front(self)) != TACIT_OK) return TACIT_OK;\n&/@unit/warm_test
+perturbed: everyone at the smallest budget@src/protocol/perturbed.c@s/spending_next(&s->costs, facts->epsilon, 0)/spending_next(\&s->costs, s->costs.epsilon[0], 0)/@unit/warm_test
+perturbed: neighbours' weights not divided@src/protocol/perturbed.c@s/coef\[j\] = alpha \* facts->weight\[j\] \/ facts->degree;/coef[j] = alpha \/ facts->neighbours;/@unit/warm_test
+attributes: numbers that are far off@src/data/attributes.c@s/return isnan(z) ? z : fmax.*;/return z;/@unit/attributes_test
+attributes: codes are numbers@src/data/attributes.c@s/bool name = len > 1 .*;/bool name = false;/@unit/attributes_test
+attributes: what is missing is zero@src/data/attributes.c@s/    if (f->len == 0)$/    if (f->len == 0 \&\& (out->number = 0, false))/@unit/attributes_test
+attributes: titles are features@src/data/attributes.c@s/        if (c->features == TACIT_ATTRIBUTE_WORDS_MAX) {/        if (c->features == TACIT_ATTRIBUTE_WORDS_MAX \&\& (c->features--, false)) {/@unit/attributes_test
+attributes: flags are scaled@src/data/attributes.c@s/        c->deviation = 1;/        ;/@unit/attributes_test
+attributes: the first thing is a header@src/data/attributes.c@s/if (status || !first || numbers)/if (status || !first)/@unit/attributes_test
+attributes: a row under another's name@src/data/attributes.c@s/    if (!status \&\& !added)$/    if (false)/@unit/attributes_test
+attributes: day for year@src/data/attributes.c@s/if (from == 4 \&\& len > last + 1 \&\& year_at(text, &year))/if (false)/@unit/attributes_test
+ratings: everyone is public@src/data/ratings_public.c@s/return m->agent\[m->ratings.rating\[k\].user\] == TACIT_PUBLIC_USER;/return k < m->ratings.count;/@unit/ratings_public_test
+ratings: items numbered as in the file@src/data/ratings_public.c@s/    qsort(list, m->public_items, sizeof \*list, by_name);/    (void)by_name;/@unit/ratings_public_test
+ratings: public ratings in the file's order@src/data/ratings_public.c@s/    qsort(m->public, n, sizeof \*m->public, by_user_and_item);/    (void)by_user_and_item;/@unit/ratings_public_test
+ratings: effects not shrunk@src/data/ratings_public.c@s/m->effect\[k\] \/= count\[k\] + m->options->shrinkage;/m->effect[k] \/= count[k];/@unit/ratings_public_test
+ratings: features from test ratings@src/data/ratings_features.c@s/if (m->split\[k\] != TACIT_TRAIN || m->agent\[r->user\] == TACIT_PUBLIC_USER)/if (m->agent[r->user] == TACIT_PUBLIC_USER)/@unit/ratings_test
+ratings: leaking features not told@src/data/ratings_features.c@s/m->source.leaks |= TACIT_LEAK_FEATURES;/;/@unit/ratings_public_test
+ratings: a leaking graph not told@src/data/ratings_features.c@s/m->source.targets_leak = true;/;/@unit/ratings_public_test
+ratings: public features from agents@src/data/ratings_features.c@s/    bool public = how != FEATURES_ALS;/    bool public = how != FEATURES_ALS \&\& how != FEATURES_PUBLIC;/@unit/ratings_public_test
+ratings: factors turned the other way@src/data/ratings_features.c@s/sum += lower\[i \* p + j\] \* q\[i\];/sum += lower[j * p + i] * q[i];/@unit/ratings_public_test
+ratings: public effects stay in the factors@src/data/ratings_features.c@s/(effects ? m->effect\[item\[k\]\] : 0)/(effects ? 0 : 0)/@unit/ratings_public_test
+ratings: profiles of test ratings@src/data/ratings_features.c@s/if (m->split\[k\] != TACIT_TRAIN || agent == TACIT_PUBLIC_USER)/if (agent == TACIT_PUBLIC_USER)/@unit/ratings_public_test
+ratings: facts in their own size@src/data/ratings_features.c@s/to\[f\] = m->options->facts_scale \* fact\[f\];/to[f] = fact[f];/@unit/ratings_public_test
+case: chosen by the test records@src/reproduce/case_run.c@s/tacit_session_scores(session, TACIT_VALIDATION, score);/tacit_session_scores(session, TACIT_TEST, score);/@unit/case_test
+case: chosen on what is shown@src/reproduce/case_run.c@s/book->request->seed + (book->task->own ? 0 : book->request->seeds)/book->request->seed/@unit/case_test
+case: the worst is chosen@src/reproduce/case_run.c@s/(book->task->less ? -1 : 1) \* cell->tried/(book->task->less ? 1 : 1) * cell->tried/@unit/case_test
+case: validation records shown@src/reproduce/case_run.c@s/r->tuning ? book->task->tuning : book->task->shown/r->tuning ? book->task->tuning : book->task->tuning/@unit/case_test
+lapack: no turns@src/math/lapack.c@s/pthread_mutex_lock(&turn);/;/;s/pthread_mutex_unlock(&turn);/;/@unit/eigen_test
+lapack: vectors in rows@src/math/lapack.c@s/LAPACKE_dsyevd(LAPACK_COL_MAJOR/LAPACKE_dsyevd(LAPACK_ROW_MAJOR/@unit/eigen_test
+lapack: smallest for largest@src/math/lapack.c@s/                                           first, side, 0, &found, value, vector/                                           1, side - first + 1, 0, \&found, value, vector/@unit/eigen_test
 EOF
 )
 

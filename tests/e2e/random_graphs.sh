@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Graphs that say nothing about models: whoever trusts neighbours there must not lose by it. Seeds
-# are fixed, so there is no false alarm; means over five seeds may be 0.01 below learning alone
-# (what a prior that is believed too much costs is 0.03 to 0.06).
+# are fixed, so there is no false alarm; means over five seeds may be 0.002 below learning alone.
+# They are between 0.001 below and 0.002 above. Neighbours taken for the same person (one-shot with
+# likeness 1) cost 0.008 to 0.04, a chorus that is believed unjudged 0.1, one whose finish does not
+# look at held-out losses 0.003 on two of the three graphs.
 . "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
 
 # accuracy EXAMPLE SETTINGS...: the mean over seeds 1 to 5
@@ -24,7 +26,7 @@ for graph in k-out ring erdos-renyi; do
         --set privacy.mechanism=none)
     for example in chorus one-shot; do
         with=$(accuracy $example --set graph.kind=$graph)
-        awk "BEGIN { exit !($with > $alone - 0.01) }" ||
+        awk "BEGIN { exit !($with > $alone - 0.002) }" ||
             complain "$example on $graph: $with, alone $alone"
     done
 done

@@ -143,6 +143,9 @@ typedef struct tacit_data_options {
     double public_users;        /* share of users whose ratings are everybody's: no agents */
     double shrinkage;           /* ratings that an item's public effect is shrunk by */
     double facts_scale;         /* features from facts are multiplied by this */
+    bool whiten;                /* items' features alike in all directions, by public moments */
+    double whiten_ridge;        /* of their mean second moment */
+    double bias_scale;          /* the constant feature */
     char items[TACIT_TEXT_MAX]; /* file: facts about items */
     char users[TACIT_TEXT_MAX]; /* file: facts about users */
     /* all */

@@ -132,6 +132,7 @@ typedef struct tacit_finish {
     tacit_finish_choice choice;
     double sharpness; /* of the mean */
     double margin;    /* another best than the first must be better by so many standard errors */
+    double last;      /* the last weight is held so many times as strongly; 0: as the others */
     uint64_t seed;    /* shuffles records into folds */
 } tacit_finish;
 typedef struct tacit_finished {

@@ -112,6 +112,12 @@ static const tacit_option options[] = {
          "ratings: an item's public mean counts as if it had this many ratings more, all average"),
     REAL("facts-scale", "1", 1e-6, 1e6, facts_scale,
          "ratings: multiplies features from \"items\"; small ones are held back more by a ridge"),
+    FLAG("whiten", "false", whiten,
+         "ratings: turn public features so that they are alike in all directions"),
+    REAL("whiten-ridge", "0.01", 0, 1e6, whiten_ridge,
+         "ratings: added to features' second moments first, in parts of their mean"),
+    REAL("bias-scale", "1", 1e-6, 1e6, bias_scale,
+         "ratings: the constant feature; a large one is held back less by a ridge"),
     COUNT("factors", "20", 1, 1000, factors, "ratings: factors of an item"),
     REAL("als-lambda", "0.1", 1e-9, 1e9, als_lambda, "ratings: regulariser of the factors"),
     COUNT("als-sweeps", "20", 1, 10000, als_sweeps, "ratings: sweeps of alternating least squares"),
@@ -279,6 +285,10 @@ tacit_status tacit_data_load(tacit_source *out, const tacit_data_options *data_o
                              tacit_scalar scalar, uint64_t seed, tacit_error *err)
 {
     *out = (tacit_source){0};
+    if (data_options->whiten && data_options->source != TACIT_SOURCE_RATINGS)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "data.whiten is for ratings, whose items have public features; leave it "
+                          "out (data.standardise scales the features of tables)");
     switch (data_options->source) {
     case TACIT_SOURCE_LINEAR_SEPARATORS:
         return tacit_data_linear_separators(out, data_options, scalar, seed, err);

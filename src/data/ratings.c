@@ -107,6 +107,12 @@ static tacit_status check_sources(const tacit_data_options *o, tacit_error *err)
         {o->features == FEATURES_ALS && o->public_users > 0,
          "features \"als\" are made of everybody's ratings; set data.features to \"als-public\", "
          "or data.public-users to 0"},
+        {!o->bias && o->bias_scale != 1 && o->bias_scale != 0,
+         "data.bias-scale is given, but there is no bias; set data.bias to true"},
+        {o->features == FEATURES_ALS && o->whiten,
+         "data.whiten takes moments of public features, but features \"als\" are made of "
+         "everybody's "
+         "ratings; leave it out, or set data.features to another source"},
     };
     return check_all(checks, sizeof checks / sizeof *checks, err);
 }
@@ -231,7 +237,7 @@ static void make_row(const tacit_making *m, uint32_t item, tacit_scalar scalar, 
     size_t p = m->features;
     memcpy(x, m->feature + item * p, p * sizeof *x);
     if (m->options->bias)
-        x[p] = 1;
+        x[p] = m->constant_feature;
     tacit_bound_row(x, p + m->options->bias, (tacit_bound)m->options->bound, scalar);
 }
 
@@ -301,8 +307,8 @@ tacit_status tacit_data_ratings(tacit_source *out, const tacit_data_options *opt
         (status = tacit_making_public(&m, err)))
         goto out;
     find_offset(&m);
-    if ((status = tacit_making_features(&m, err)) || (status = tacit_making_profiles(&m, err)) ||
-        (status = make_records(&m, scalar, err)))
+    if ((status = tacit_making_features(&m, err)) || (status = tacit_making_whiten(&m, err)) ||
+        (status = tacit_making_profiles(&m, err)) || (status = make_records(&m, scalar, err)))
         goto out;
     *out = m.source;
     m.source = (tacit_source){0};

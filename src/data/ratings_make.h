@@ -43,6 +43,7 @@ typedef struct tacit_making {
     double constant; /* what is subtracted from every rating */
     size_t features; /* of an item, without the bias */
     double *feature; /* items x features */
+    double constant_feature;
     tacit_source source;
 } tacit_making;
 
@@ -69,6 +70,8 @@ tacit_status tacit_making_public(tacit_making *m, tacit_error *err);
 /* The files of facts about items and users, as far as they are asked for. */
 tacit_status tacit_making_facts(tacit_making *m, tacit_error *err);
 tacit_status tacit_making_features(tacit_making *m, tacit_error *err);
+/* ratings_whiten.c: turns features, and sets the constant one. */
+tacit_status tacit_making_whiten(tacit_making *m, tacit_error *err);
 /* What a graph compares. */
 tacit_status tacit_making_profiles(tacit_making *m, tacit_error *err);
 

@@ -159,7 +159,8 @@ static size_t choose(choice *w)
 static tacit_status check_grid(const tacit_finish *how, tacit_error *err)
 {
     bool good = how->folds >= 2 && how->scales > 0 && how->strengths > 0 && how->scales <= 1000 &&
-                how->strengths <= 1000 && how->sharpness >= 0 && how->margin >= 0;
+                how->strengths <= 1000 && how->sharpness >= 0 && how->margin >= 0 &&
+                how->last >= 0 && isfinite(how->last);
     for (size_t k = 0; good && k < how->scales; k++)
         good = isfinite(how->scale[k]);
     for (size_t k = 0; good && k < how->strengths; k++)
@@ -218,7 +219,8 @@ static bool fit_all(choice *w, size_t best)
 static tacit_status start(choice *w, const tacit_shard *shard, const tacit_public *prior,
                           tacit_error *err)
 {
-    tacit_status status = near_init(&w->fit, w->model, shard, prior, err);
+    const double last = w->how->last > 0 ? 1 / sqrt(w->how->last) : 1;
+    tacit_status status = near_init(&w->fit, w->model, shard, prior, last, err);
     if (status != TACIT_OK)
         return status;
     w->fold = calloc(w->fit.m, sizeof *w->fold);

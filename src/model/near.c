@@ -188,13 +188,15 @@ static void take_records(near_fit *n, const tacit_shard *shard, bool units)
 }
 
 tacit_status near_init(near_fit *n, const tacit_model *model, const tacit_shard *shard,
-                       const tacit_public *prior, tacit_error *err)
+                       const tacit_public *prior, double last, tacit_error *err)
 {
     tacit_status status = get_memory(n, model, shard, err);
     if (status != TACIT_OK)
         return status;
     read_prior(prior, n->p, n->memory);
-    take_records(n, shard, false);
+    for (size_t k = 0; k < n->p; k++)
+        n->memory[n->p + k] = k + 1 < n->p ? 1 : last;
+    take_records(n, shard, last != 1);
     return TACIT_OK;
 }
 

@@ -37,9 +37,10 @@ typedef struct near_aim {
     double tolerance; /* of the gradient, relative to its two parts */
 } near_aim;
 
-/* `prior` NULL or with a number that is not finite: zero. At least one record. */
+/* `prior` NULL or with a number that is not finite: zero. At least one record. `last` is the unit
+ * of the last feature, that of others is 1. */
 tacit_status near_init(near_fit *n, const tacit_model *model, const tacit_shard *shard,
-                       const tacit_public *prior, tacit_error *err);
+                       const tacit_public *prior, double last, tacit_error *err);
 /* The same near `center`, p numbers that are finite, with a unit for each feature (NULL: 1). */
 tacit_status near_init_at(near_fit *n, const tacit_model *model, const tacit_shard *shard,
                           const double *center, const double *unit, tacit_error *err);

@@ -41,6 +41,7 @@ tacit_status finish_prepare(finish_plan *plan, const finish_options *options, ta
     plan->how.choice = (tacit_finish_choice)options->choice;
     plan->how.sharpness = options->sharpness;
     plan->how.margin = options->margin;
+    plan->how.last = options->bias;
     tacit_status status = read_list("finish-strengths", options->strengths, 1e-9, plan->strength,
                                     &plan->how.strengths, err);
     if (status == TACIT_OK)

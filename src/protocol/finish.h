@@ -28,6 +28,7 @@ typedef struct finish_options {
     int64_t folds;
     double sharpness;
     double margin;
+    double bias;
 } finish_options;
 
 extern const char *const finish_choices[], *const finish_ways[];
@@ -76,6 +77,13 @@ extern const char *const finish_choices[], *const finish_ways[];
          .offset = offsetof(owner, member.margin),                                               \
          .help = "of the best: standard errors by which a choice, learning alone for one, must " \
                  "beat the first strength and scale listed"},                                    \
+        {.key = "finish-bias",                                                                   \
+         .type = TACIT_OPT_REAL,                                                                 \
+         .fallback = "1",                                                                        \
+         .min = 1e-6,                                                                            \
+         .max = 1e6,                                                                             \
+         .offset = offsetof(owner, member.bias),                                                 \
+         .help = "the last weight (of data.bias) is held so many times as strongly as others"},  \
     {                                                                                            \
         .key = "finish-folds", .type = TACIT_OPT_INT, .fallback = "5", .min = 2, .max = 1000,    \
         .offset = offsetof(owner, member.folds),                                                 \

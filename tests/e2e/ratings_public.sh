@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Ratings without leaks, from the outside: both examples on made-up films and users, that they say
+# Ratings without leaks, from the outside: the examples on made-up films and users, that they say
 # an epsilon and no leak, what "tacit data" shows, and files that are broken.
 . "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
 export TACIT_DATA=$TMP/data
@@ -41,6 +41,14 @@ for way in public fifth; do
     cmp -s first.json out.json || complain "two threads give something else: $(cat err.txt)"
 done
 grep -q '"agents": 48' out.json || complain "a fifth of 60 users are agents: $(cat out.json)"
+rm -rf run
+"$TACIT" run "$TACIT_SOURCE_DIR/examples/movielens-chorus.yaml" --quiet --json --out run \
+    >out.json 2>err.txt || complain "the example of chorus: $(cat err.txt)"
+grep -q '"leaks": \[\]' out.json || complain "chorus leaks: $(cat out.json)"
+awk "BEGIN { e = $(figure epsilon); exit !(e > 0.5 && e <= 1) }" ||
+    complain "epsilon of chorus: $(figure epsilon)"
+run fifth --set data.whiten=true --set data.bound=none || complain "whitened: $(cat err.txt)"
+grep -q '"leaks": \[\]' out.json || complain "public moments leak: $(cat out.json)"
 people="--set data.profile=users --set data.users=movielens-100k/u.user --set graph.kind=nearest"
 # shellcheck disable=SC2086
 run public $people || complain "a graph of profiles: $(cat err.txt)"
@@ -62,6 +70,8 @@ refuse() {
     grep -q -- "$words" err.txt || complain "\"$words\" is not in: $(cat err.txt)"
     [ ! -e run ] || complain "a folder in spite of: $words"
 }
+refuse 'data.whiten takes moments of public features' public --set data.whiten=true \
+    --set data.features=als --set data.items=
 refuse 'data.users' public --set data.profile=users
 refuse 'data.public-users is 0' fifth --set data.public-users=0
 refuse 'makes 60 public' fifth --set data.public-users=1

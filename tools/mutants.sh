@@ -33,10 +33,10 @@ noise: ties always below@src/random/real.c@s#return tacit_below_exact(question, 
 noise: variance not halved@src/random/noise.c@s#law->rate_down = shift - down + halvings;#law->rate_down = shift - down + 0*halvings;#@unit/noise_test
 noise: words fetched ahead@src/random/noise.c@s#fetch(stream, now \* each, batch);#fetch(stream, BATCH, batch); words.end = batch + BATCH;#@unit/noise_test
 grid: norm not checked after rounding@src/privacy/bound.c@s/if (sum <= most)/if (sum > 0)/@unit/grid_test
-grid: rows not clipped@src/model/gradient_grid.c@s/return size <= radius ? a : .*;/return a;/@unit/grid_test
+grid: rows not clipped@src/model/gradient_grid.c@s/.radius = TACIT_GRID_AIM \* tacit_cost_limit/.radius = 100.0 * tacit_cost_limit/@unit/grid_test
 grid: integers not checked again@src/model/gradient_grid.c@s/g->row) <= most))/g->row) <= 2 * most))/@unit/grid_test
 grid: tiles not added up@src/model/gradient_grid.c@s/g->sum\[k\] += g->tile\[k\];/g->sum[k] = g->tile[k];/@unit/grid_test
-kernels: norm of integers too small@src/math/kernels_impl.h@s/return all \* (1 + (double)additions/return all * (1 - (double)additions/@unit/kernels_test
+kernels: norm of integers too small@src/math/kernels_grid.h@s/return all \* (1 + (double)additions/return all * (1 - (double)additions/@unit/kernels_test
 grid: half the sensitivity@src/privacy/plan.c@s/(cost->adjacency == TACIT_REPLACE ? 2 : 1) \* limit/limit/@unit/grid_test
 grid: noise rounded down@src/privacy/plan.c@s/ceil(noise \* FINE) \/ FINE : ceil(noise)/floor(noise * FINE) \/ FINE : floor(noise)/@unit/grid_test
 grid: half the noise@src/privacy/mechanism.c@s/(uint64_t)noise\[k\]);/(uint64_t)(noise[k] \/ 2));/@unit/noisy_release_test
@@ -65,7 +65,7 @@ audit: the same lots in every training@src/runtime/sim/sim.c@s/memcpy(s->random.
 clipping: skipped@src/model/gradient.c@s/if (length <= clip.radius)/if (length >= 0)/@unit/release_test
 clipping: half the sensitivity@src/model/gradient.c@s/2 \* clip.radius/clip.radius/@unit/release_test
 solver: half the regulariser@src/model/solve.c@s/gradient\[k\] = 2 \* lambda/gradient[k] = lambda/@unit/model_test
-kernels: overlap counted twice@src/math/kernels_impl.h@s/k < covered ? 0 : theta/theta/@unit/kernels_test
+kernels: overlap counted twice@src/math/kernels_impl.h@s/(BITS)LOAD(theta + p - LANES) & NAME(tail_lanes)(p)/(BITS)LOAD(theta + p - LANES)/@unit/kernels_test
 streams: block number stands still@src/random/stream.c@s/s->block += blocks/s->block += 0/@unit/random_test
 streams: another label@src/random/stream.c@s/"tacit stream 1"/"tacit stream 2"/@unit/random_test
 clock: the same gap again and again@src/runtime/sim/clock.c@s/drawn++/drawn/@unit/clock_test

@@ -224,6 +224,8 @@ chorus smooth: noise for its variance@src/protocol/chorus_smooth.c@s/w->heard->n
 chorus smooth: too sure@src/protocol/chorus_smooth.c@s/: 0) - tau \* tau \* sum;/: 0) - 1.01 * tau * tau * sum;/@unit/smooth_test
 chorus smooth: likelihood without its determinant@src/protocol/chorus_smooth.c@s/sum -= log(d) + z \* z \/ d;/sum -= 0 * log(d) + z * z \/ d;/@unit/smooth_test
 chorus smooth: spreads of modes forgotten@src/protocol/chorus_smooth.c@s/w->qu\[l \* r + k\] = w->rho\[k\] \* sum;/w->qu[l * r + k] = sum;/@unit/chorus_test
+chorus smooth: EM without the variance@src/protocol/chorus_smooth.c@s/squares \/ (double)p + fmax(cov_of(w, tau, l, l), 0);/squares \/ (double)p;/@unit/smooth_test
+chorus smooth: EM with tau held still@src/protocol/chorus_smooth.c@s/            tau = step_modes(w, tau);/            step_modes(w, tau);/@unit/smooth_test
 chorus smooth: a mixture of equal parts@src/protocol/chorus_smooth.c@s/memcpy(w->weight, next, sizeof next);/;/@unit/smooth_test
 chorus smooth: nothing is not tried@src/protocol/chorus_smooth.c@s/    w->tau\[0\] = 0;/    w->tau[0] = largest;/@unit/chorus_test
 chorus smooth: records are no sample@src/protocol/chorus_smooth.c@s/w->b\[k \* r + l\] = w->heard->variance \* q\[k \* r + l\];/w->b[k * r + l] = 0;/@unit/smooth_test

@@ -176,8 +176,9 @@ static double cov_of(const work *w, double tau, size_t k, size_t l)
     return (k == l ? tau * w->rho[k] : 0) - tau * tau * sum;
 }
 
-/* One EM step for rho at spread tau. */
-static void step_modes(work *w, double tau)
+/* One EM step for rho and tau, which is returned: the largest of the modes' variances. With tau
+ * held still every step would shrink all modes by tau over it. */
+static double step_modes(work *w, double tau)
 {
     const size_t r = w->heard->rank, p = w->heard->features;
     double largest = 0;
@@ -192,14 +193,16 @@ static void step_modes(work *w, double tau)
     }
     for (size_t l = 0; l < r && largest > 0; l++)
         w->rho[l] = fmax(w->a[l] / largest, RHO_LEAST);
+    return largest > 0 ? largest : tau;
 }
 
 static bool fit_common(work *w)
 {
     int t = likeliest(w);
     for (int outer = 0; w->heard->modes && w->heard->rank > 1 && outer < OUTER && t > 0; outer++) {
+        double tau = w->tau[t];
         for (int step = 0; step < STEPS; step++) {
-            step_modes(w, w->tau[t]);
+            tau = step_modes(w, tau);
             if (!decompose(w))
                 return false;
         }

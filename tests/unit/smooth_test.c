@@ -265,6 +265,27 @@ static void check_as_good(const scene *s, const double *spread, double worse, do
     }
 }
 
+static void test_modes_have_spreads_of_their_own(void **state)
+{
+    (void)state;
+    static double spread[R * P];
+    for (size_t i = 0; i < P; i++) {
+        spread[i] = 0.03;
+        spread[P + i] = 4;
+        spread[2 * P + i] = 0.3;
+    }
+    for (uint64_t seed = 20; seed < 24; seed++) {
+        scene *s = listen(seed, 6, spread, true, false);
+        check_as_good(s, spread, 1.2, 2.5);
+        const double error = error_along(s, s->found.h, along[0]);
+        forget(s);
+        /* it matters: one spread for all believes the weakest mode too much */
+        s = listen(seed, 6, spread, false, false);
+        assert_true(error_along(s, s->found.h, along[0]) > 1.05 * error);
+        forget(s);
+    }
+}
+
 /* Fifty coordinates of 500 say what there is: less is known of spreads. */
 static void test_coordinates_have_spreads_of_their_own(void **state)
 {
@@ -299,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_the_likeliest_spread),
         cmocka_unit_test(test_the_posterior_is_bayes),
         cmocka_unit_test(test_noise_is_noise),
+        cmocka_unit_test(test_modes_have_spreads_of_their_own),
         cmocka_unit_test(test_coordinates_have_spreads_of_their_own),
         cmocka_unit_test(test_refuses_what_is_no_number),
     };

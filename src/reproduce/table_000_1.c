@@ -81,8 +81,9 @@ static const case_method finished = {
 static const case_method chorus = {
     .name = "chorus",
     .label = "chorus, trust secure (ideal sum)",
-    .settings = GAUSSIAN "protocol.name=chorus;privacy.clip=1;run.time=10;protocol.rank=100",
-    .choices = "model.lambda-records=2|4;protocol.radius=1.5|2;protocol.finish-strengths=2|1",
+    .settings = GAUSSIAN "protocol.name=chorus;privacy.clip=2;run.time=2;protocol.rank=10;"
+                         "protocol.radius=2;protocol.constant-mode=1;protocol.finish-choice=first",
+    .choices = "data.als-lambda=0.15|0.2;protocol.finish-strengths=0.2|0.4|0.8",
     .colour = 2};
 
 #define BUDGETS 3

@@ -27,7 +27,8 @@
 
 #include "tacit/eigen.h"
 
-#define RIDGE_LEAST 1e-9  /* features may depend on each other */
+#define RIDGE_LEAST 1e-9 /* features may depend on each other */
+#define TRACE_LEAST 1e-200
 #define NOBODY UINT32_MAX /* rated the item */
 
 typedef struct census {
@@ -131,7 +132,7 @@ static void find_moments(census *c, const tacit_making *m)
     for (size_t row = 0; row < c->rows; row++) {
         look_up(c, m, row);
         for (size_t k = 0; k < f; k++)
-            for (size_t l = 0; l < f; l++)
+            for (size_t l = k; l < f; l++) /* the lower half, by columns */
                 c->matrix[k * f + l] += c->weight[row] / total * c->z[k] * c->z[l];
     }
 }
@@ -143,7 +144,7 @@ static tacit_status find_root(census *c, const tacit_making *m, tacit_error *err
     double trace = 0;
     for (size_t k = 0; k < f; k++)
         trace += c->matrix[k * f + k];
-    if (!(trace > 0) || !isfinite(trace))
+    if (!(trace > TRACE_LEAST) || !isfinite(trace))
         return tacit_fail(err, TACIT_EINPUT,
                           "data.whiten: the features of all items are the same, or too large to be "
                           "squared; leave it out");

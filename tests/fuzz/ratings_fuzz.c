@@ -101,6 +101,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
         o.profile = 3; /* none */
         o.public_users = 0.4;
         o.shrinkage = 1;
+        o.whiten = bytes[len - 1] & 4;
+        o.bias_scale = 1;
     }
     tacit_source s;
     tacit_error err = {0};

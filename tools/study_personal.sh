@@ -23,7 +23,7 @@ set -eu
 export LC_ALL=C
 tacit=${TACIT:-build/tacit}
 results=${RESULTS:-bench/results}
-seeds=${SEEDS:-301..320}
+seeds=${SEEDS:-321..340}
 choose=${CHOOSE:-201..205}
 dimensions=${DIMENSIONS:-100 20}
 budgets=${BUDGETS:-1.05 0.55 0.15 0.05}

@@ -16,11 +16,12 @@ declare -A may=(
     [data]="base config math random"
     [model]="base config math random privacy data"
     [protocol]="base math config privacy graph data model"
-    [runtime]="base config math random privacy graph data model protocol"
+    [net]="base random protocol"
+    [runtime]="base config math random privacy graph data model protocol net"
     [report]="base"
-    [experiment]="base config math random privacy graph data model protocol runtime report"
-    [reproduce]="base config math random privacy graph data model protocol runtime report experiment"
-    [cli]="base config math random privacy graph data model protocol runtime report experiment reproduce"
+    [experiment]="base config math random privacy graph data model protocol net runtime report"
+    [reproduce]="base config math random privacy graph data model protocol net runtime report experiment"
+    [cli]="base config math random privacy graph data model protocol net runtime report experiment reproduce"
 )
 # Which module a public header belongs to.
 declare -A owner=(

@@ -6,9 +6,10 @@
  *   packed   whole steps of 2^exponent, counted from `minimum`, each in the `width` bits that the
  *            largest needs
  *
- * whichever is shorter. Released values lie on a grid whose step is a power of two, so that they
- * travel in the bits that signal and noise have; the grid is found by looking at the numbers, not
- * told. Packing loses nothing, signs of zeros included (a segment with -0.0 goes raw).
+ * whichever is shorter. Released values lie on a grid whose step is a power of two; unless a factor
+ * that is none was put on them, they travel in the bits that signal and noise have. The grid is
+ * found by looking at the numbers, not told. Packing loses nothing, signs of zeros included (a
+ * segment with -0.0 goes raw).
  *
  * Invariants. A packed segment is shorter than the raw one, or refused, so that a shape bounds the
  * bytes of a payload. Steps are at most 2^53 from zero, so that they, their products with a power

@@ -622,7 +622,7 @@ static void test_flips_of_headers(void **state)
             assert_true(bit / 8 < 8 || (bit / 8 >= 28 && bit / 8 < 32));
         }
     }
-    /* version 1 with bit 0 flipped is 0, which is garbage; of kind 2, three bits give a kind */
+    /* version 1 with bit 0 flipped is 0, which is garbage; of kind 2, two flips give a kind */
     assert_int_equal(other, 7);
     assert_int_equal(ok, 8 * (TACIT_WIRE_HEADER - 12) + 2);
 }

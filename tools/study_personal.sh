@@ -6,11 +6,11 @@
 # by Student's t, over all agents and by how many records they have.
 #
 # Every choice is made on other problems (CHOOSE), by their validation records: the regulariser of
-# alone, mu of cd, mu, clip and ticks of private cd, rounds and clip of chorus-rounds for each
-# budget. One-shot and chorus take the
-# regulariser chosen for alone, which is what they fall back to; otherwise their constants are the
-# defaults of the protocols, fixed on problems of a study in another program and on the problems
-# of CHOOSE. Test records of the twenty problems are read once.
+# alone and of sparse alone, mu of cd, mu, clip and ticks of private cd, rounds and clip of
+# chorus-rounds for each budget. One-shot and chorus take the regulariser chosen for alone, which is
+# what they fall back to; otherwise their constants are the defaults of the protocols, fixed on
+# problems of a study in another program and on the problems of CHOOSE. Test records of the twenty
+# problems are read once.
 #
 # Rows: alone; sparse alone (one-shot's sparse prior, nothing said); bare cd with and without the
 # private finish; private cd, without and with it; one-shot among neighbours and flooded; the
@@ -96,7 +96,11 @@ for p in $dimensions; do
     echo "p = $p, chosen: alone $alone; cd $cd" >&2
     mapfile -t on < <(sets "$alone protocol.name=alone")
     measure "$p" none alone silent "${on[@]}"
-    mapfile -t on < <(sets "$alone protocol.name=one-shot protocol.share=false protocol.prior=sparse")
+    mapfile -t on < <(sets "$at protocol.name=one-shot protocol.share=false protocol.prior=sparse")
+    sweep tune-sparse "$choose" "${on[@]}" -v model.lambda-records=0.1,0.3,1,3
+    sparse=$(best tune-sparse)
+    echo "p = $p, chosen: sparse alone $sparse" >&2
+    mapfile -t on < <(sets "$sparse protocol.name=one-shot protocol.share=false protocol.prior=sparse")
     measure "$p" none sparse-alone silent "${on[@]}"
     mapfile -t on < <(sets "$cd protocol.name=cd")
     measure "$p" inf cd local "${on[@]}"

@@ -97,8 +97,8 @@ static const case_method chorus_sparse = {
 const case_method separators_alone_sparse = {
     .name = "alone-sparse",
     .label = "alone, sparse prior (no message)",
-    .settings = "protocol.name=one-shot;protocol.share=false;protocol.prior=sparse;" ALONE,
-    .choices = "protocol.size=0.25|0.6",
+    .settings = "protocol.name=one-shot;protocol.share=false;protocol.prior=sparse",
+    .choices = "protocol.size=0.25|0.6;model.lambda-records=0.1|0.3|1|3",
     .colour = 6,
     .sparse = true};
 

@@ -143,7 +143,7 @@ static double down_limit(const tacit_suspect *s, const watched *w)
     return limit(s, w, s->o.down, 12);
 }
 
-/* Only silence makes worse, and only being heard makes better. */
+/* Only silence makes worse, and only being heard makes better; late is a row that begins anew. */
 static void judge(const tacit_suspect *s, watched *w)
 {
     double silence = s->time - w->heard;
@@ -163,16 +163,14 @@ void tacit_suspect_heard(tacit_suspect *s, uint32_t slot, double now)
     judge(s, w);
     double gap = s->time - w->heard;
     w->heard = s->time;
-    bool outage = gap > down_limit(s, w), late = gap > slow_limit(s, w);
-    if (!outage) {
+    if (gap <= down_limit(s, w)) {
         double error = gap - w->mean;
         w->mean += error / 16;
         w->deviation += (fabs(error) - w->deviation) / 8;
     }
     if (w->health == TACIT_HEALTH_UP)
         return;
-    w->in_time = late ? 1 : w->in_time + 1;
-    if (w->in_time >= s->o.steady)
+    if (++w->in_time >= s->o.steady)
         w->health = TACIT_HEALTH_UP, w->in_time = 0;
 }
 

@@ -181,6 +181,9 @@ static void test_clock_jumps(void **state)
     tacit_suspect_tick(s, INFINITY);
     tacit_suspect_tick(s, -INFINITY);
     expect_nothing(s);
+    double before = tacit_suspect_silence(s, slot[1]);
+    tacit_suspect_tick(s, now += 0.25);
+    assert_true(tacit_suspect_silence(s, slot[1]) == before + 0.25);
     for (int i = 0; i < 25; i++)
         tacit_suspect_heard(s, slot[i], now);
     silence(s, &now, 10); /* and it still works */

@@ -223,6 +223,48 @@ static void test_overlay(void **state)
     world_close(&w);
 }
 
+static uint32_t known_by(const world *w, uint32_t peer)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < PEERS; i++) {
+        for (size_t k = 0; k < tacit_members_count(w->peer[i]); k++)
+            count += number_of(tacit_members_at(w->peer[i], k)) == peer;
+    }
+    return count;
+}
+
+/* One who knows a single peer is like any other after some cycles: 20 +- 4.4 know it, so fewer
+ * than 6 once in a thousand (ten other seeds: 12 to 20). Ten who leave and say so are gone. */
+static void test_newcomer_and_leavers(void **state)
+{
+    (void)state;
+    enum { NEW = PEERS - 1, LEAVERS = 10 };
+    static world w;
+    world_open(&w, 0);
+    w.dead[NEW] = true; /* it does not take part yet */
+    for (int t = 0; t < 30; t++)
+        world_cycle(&w);
+    assert_int_equal(known_by(&w, NEW), 0);
+    w.dead[NEW] = false;
+    for (int t = 0; t < 15; t++)
+        world_cycle(&w);
+    assert_int_equal(tacit_members_count(w.peer[NEW]), VIEW);
+    print_message("newcomer known by %u\n", known_by(&w, NEW));
+    assert_in_range(known_by(&w, NEW), 6, 50);
+
+    for (uint32_t i = 1; i <= LEAVERS; i++) {
+        tacit_descriptor self = describe(i, 0);
+        w.dead[i] = true;
+        for (uint32_t j = 0; j < PEERS; j++)
+            tacit_members_forget(w.peer[j], self.identity);
+    }
+    for (int t = 0; t < 10; t++)
+        world_cycle(&w);
+    for (uint32_t i = 1; i <= LEAVERS; i++)
+        assert_int_equal(known_by(&w, i), 0);
+    world_close(&w);
+}
+
 /* Ten peers of a thousand answer and ask with nothing but each other, new. Views are theirs in
  * the end. The samplers hold each of them as often as any other peer that was seen: 1 % of 19,800
  * samplers if all were, more by as much as some were not yet. The bound of 3 % is 28 deviations of
@@ -267,6 +309,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_overlay),
+        cmocka_unit_test(test_newcomer_and_leavers),
         cmocka_unit_test(test_samplers_against_flood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,3 +107,31 @@ tacit_status load_bytes(tacit_runtime *rt, const uint8_t *bytes, size_t len, tac
     tacit_loader_free(loader);
     return status;
 }
+
+double eliminate(size_t n, double *a, double *b)
+{
+    double log_det = 0;
+    for (size_t k = 0; k < n; k++) {
+        size_t best = k;
+        for (size_t r = k + 1; r < n; r++)
+            best = fabs(a[r * n + k]) > fabs(a[best * n + k]) ? r : best;
+        for (size_t c = 0; c < n && best != k; c++) {
+            const double t = a[k * n + c];
+            a[k * n + c] = a[best * n + c];
+            a[best * n + c] = t;
+        }
+        const double t = b[k];
+        b[k] = b[best];
+        b[best] = t;
+        log_det += log(fabs(a[k * n + k]));
+        for (size_t r = 0; r < n; r++) {
+            const double f = r == k ? 0 : a[r * n + k] / a[k * n + k];
+            for (size_t c = k; c < n; c++)
+                a[r * n + c] -= f * a[k * n + c];
+            b[r] -= f * b[k];
+        }
+    }
+    for (size_t k = 0; k < n; k++)
+        b[k] /= a[k * n + k];
+    return log_det;
+}

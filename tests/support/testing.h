@@ -46,6 +46,9 @@ void check_fails(tacit_status status, tacit_status want, const tacit_error *err,
  * uniform on [0, 1). Above 1.95 with probability 0.001 for large n, above 2.23 with 1e-4. */
 double kolmogorov(size_t n, double *value);
 
+/* b = A^-1 b by elimination with pivots, A of `n` rows, which is lost; returns log |det A|. */
+double eliminate(size_t n, double *a, double *b);
+
 /* A ring of `n` agents with `chords` random chords, uneven weights. */
 void graph_ring(tacit_graph *graph, uint32_t n, uint32_t chords, uint64_t seed);
 

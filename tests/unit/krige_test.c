@@ -31,41 +31,12 @@ typedef struct scene {
 
 /* ---- by elimination ---- */
 
-/* b = A^-1 b, A of `n` rows, which is lost; returns log |det A|. */
-static double solve(size_t n, double *a, double *b)
-{
-    double log_det = 0;
-    for (size_t k = 0; k < n; k++) {
-        size_t best = k;
-        for (size_t r = k + 1; r < n; r++)
-            best = fabs(a[r * n + k]) > fabs(a[best * n + k]) ? r : best;
-        for (size_t c = 0; c < n && best != k; c++) {
-            const double t = a[k * n + c];
-            a[k * n + c] = a[best * n + c];
-            a[best * n + c] = t;
-        }
-        const double t = b[k];
-        b[k] = b[best];
-        b[best] = t;
-        log_det += log(fabs(a[k * n + k]));
-        for (size_t r = 0; r < n; r++) {
-            const double f = r == k ? 0 : a[r * n + k] / a[k * n + k];
-            for (size_t c = k; c < n; c++)
-                a[r * n + c] -= f * a[k * n + c];
-            b[r] -= f * b[k];
-        }
-    }
-    for (size_t k = 0; k < n; k++)
-        b[k] /= a[k * n + k];
-    return log_det;
-}
-
 /* log density of z ~ N(0, A), but for the constant; A is lost. */
 static double log_density(size_t n, double *a, const double *z)
 {
     double b[ALL], sum = 0;
     memcpy(b, z, n * sizeof *b);
-    const double log_det = solve(n, a, b);
+    const double log_det = eliminate(n, a, b);
     for (size_t k = 0; k < n; k++)
         sum += b[k] * z[k];
     return -(log_det + sum) / 2;
@@ -188,8 +159,8 @@ static thought think(const scene *s, int c, double a, double own, double noise)
         }
     }
     thought t = {.left = a};
-    solve(OTHERS, one, mean);
-    solve(OTHERS, two, left);
+    eliminate(OTHERS, one, mean);
+    eliminate(OTHERS, two, left);
     for (int j = 0; j < OTHERS; j++) {
         t.mean += k[j] * mean[j];
         t.left -= k[j] * left[j];
@@ -322,7 +293,7 @@ static void condition(const scene *s, double c[P][P], double *mean, double left[
         for (int j = 0; j < ALL; j++)
             b[j] = v * s->kernel[0][1 + j / P] * s->records[j / P] * c[x][j % P];
         memcpy(copy, cov, sizeof cov);
-        solve(ALL, copy, b);
+        eliminate(ALL, copy, b);
         mean[x] = 0;
         for (int j = 0; j < ALL; j++)
             mean[x] += b[j] * s->s[j / P][j % P];
@@ -360,14 +331,14 @@ static void weights_by_hand(const scene *s, double *theta)
         double copy[P * P], e[P] = {0};
         memcpy(copy, left, sizeof left);
         e[x] = 1;
-        solve(P, copy, e);
+        eliminate(P, copy, e);
         for (int y = 0; y < P; y++) {
             const double weight = s->evidence.variance * e[y];
             normal[y * P + x] = gram[y][x] + weight;
             theta[y] += weight * mean[x];
         }
     }
-    solve(P, normal, theta);
+    eliminate(P, normal, theta);
 }
 
 static void check_weights(const scene *s)

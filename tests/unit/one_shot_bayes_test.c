@@ -202,32 +202,6 @@ static double correlate(const scene *s, const rules *r, uint32_t i, told *t)
 
 /* ---- Bayes ---- */
 
-/* b = A^-1 b by elimination with pivots; A is lost. */
-static void solve(size_t n, double *a, double *b)
-{
-    for (size_t k = 0; k < n; k++) {
-        size_t best = k;
-        for (size_t r = k + 1; r < n; r++)
-            best = fabs(a[r * n + k]) > fabs(a[best * n + k]) ? r : best;
-        for (size_t c = 0; c < n && best != k; c++) {
-            const double t = a[k * n + c];
-            a[k * n + c] = a[best * n + c];
-            a[best * n + c] = t;
-        }
-        const double t = b[k];
-        b[k] = b[best];
-        b[best] = t;
-        for (size_t r = 0; r < n; r++) {
-            const double f = r == k ? 0 : a[r * n + k] / a[k * n + k];
-            for (size_t c = k; c < n; c++)
-                a[r * n + c] -= f * a[k * n + c];
-            b[r] -= f * b[k];
-        }
-    }
-    for (size_t k = 0; k < n; k++)
-        b[k] /= a[k * n + k];
-}
-
 /* Mean and covariance of g_0 in R^P, if g ~ N(0, K x V) and s_j = m_j C g_j + noise of the variance
  * noise_j^2 + m_j chance in each number. */
 static void condition(const told *t, double v, double c[P][P], double chance, double *mean,
@@ -252,7 +226,7 @@ static void condition(const told *t, double v, double c[P][P], double chance, do
         for (size_t j = 0; j < n; j++)
             b[j] = v * t->kernel[0][1 + j / P] * t->records[j / P] * c[x][j % P];
         memcpy(copy, cov, n * n * sizeof *cov);
-        solve(n, copy, b);
+        eliminate(n, copy, b);
         mean[x] = 0;
         for (size_t j = 0; j < n; j++)
             mean[x] += b[j] * t->sums[j / P][j % P];
@@ -353,7 +327,7 @@ static double gradient_squared(const problem *q, uint32_t i, const told *t, cons
     condition(t, v, c, most * most / 4 * radius * radius / P, mean, left);
     for (int k = 0; k < P; k++)
         pulled[k] = v * (theta[k] - mean[k]);
-    solve(P, &left[0][0], pulled);
+    eliminate(P, &left[0][0], pulled);
     for (int k = 0; k < P; k++) {
         double g = pulled[k];
         for (uint32_t r = 0; r < q->m[i]; r++) {

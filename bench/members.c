@@ -17,7 +17,15 @@
 #include "bench.h"
 #include "net/members.h"
 
-enum { CYCLES = 100, SAMPLE_CYCLES = 300, HEAL_CYCLES = 60, PROBES = 200, LAGS = 24, VIEW = 20 };
+enum {
+    CYCLES = 100,
+    SAMPLE_CYCLES = 300,
+    LONG_CYCLES = 5000,
+    HEAL_CYCLES = 60,
+    PROBES = 200,
+    LAGS = 24,
+    VIEW = 20
+};
 
 static uint32_t peers = 10000;
 
@@ -274,9 +282,9 @@ static double dead_links(const world *w)
 }
 
 /* Whether those sampled often in the first half are sampled often in the second. */
-static double correlation(const uint32_t *half, const uint32_t *all)
+static double correlation(const uint32_t *half, const uint32_t *all, uint32_t cycles)
 {
-    double xx = 0, yy = 0, xy = 0, mean = SAMPLE_CYCLES / 2.0;
+    double xx = 0, yy = 0, xy = 0, mean = cycles / 2.0;
     for (uint32_t i = 0; i < peers; i++) {
         double x = half[i] - mean, y = all[i] - half[i] - mean;
         xx += x * x, yy += y * y, xy += x * y;
@@ -286,14 +294,14 @@ static double correlation(const uint32_t *half, const uint32_t *all)
 
 /* One sample a peer and cycle: chi-square over its freedom of how often each was sampled, and
  * how often a peer's sample is that of `lag` cycles before. */
-static double samples(world *w, double repeat[LAGS], double *lasting)
+static double samples(world *w, uint32_t cycles, double repeat[LAGS], double *lasting)
 {
     uint32_t *count = must_have(calloc(peers, sizeof *count));
     uint32_t *half = must_have(calloc(peers, sizeof *half));
     uint32_t *past = must_have(calloc((size_t)peers * LAGS, sizeof *past));
     double tried[LAGS] = {0};
     memset(repeat, 0, LAGS * sizeof *repeat);
-    for (uint32_t t = 0; t < SAMPLE_CYCLES; t++) {
+    for (uint32_t t = 0; t < cycles; t++) {
         world_cycle(w);
         for (uint32_t i = 0; i < peers; i++) {
             tacit_descriptor d;
@@ -304,11 +312,11 @@ static double samples(world *w, double repeat[LAGS], double *lasting)
                 tried[lag]++, repeat[lag] += own[(t - lag) % LAGS] == j;
             own[t % LAGS] = j;
             count[j]++;
-            half[j] += t < SAMPLE_CYCLES / 2;
+            half[j] += t < cycles / 2;
         }
     }
-    *lasting = correlation(half, count);
-    double expected = SAMPLE_CYCLES, chi = 0;
+    *lasting = correlation(half, count, cycles);
+    double expected = cycles, chi = 0;
     for (uint32_t i = 0; i < peers; i++)
         chi += (count[i] - expected) * (count[i] - expected) / expected;
     for (uint32_t lag = 1; lag < LAGS; lag++)
@@ -358,7 +366,7 @@ static void study(FILE *out, const char *name, const tacit_members_options *o, c
     snprintf(row, sizeof row, "%s path length", name);
     snprintf(note, sizeof note, "against a random graph; %.4g %% reached", 100 * s.reached);
     bench_row(out, row, s.path, chance->path, "hops", note);
-    double lasting, chi = samples(&w, repeat, &lasting);
+    double lasting, chi = samples(&w, SAMPLE_CYCLES, repeat, &lasting);
     snprintf(row, sizeof row, "%s samples chi-square a degree", name);
     snprintf(note, sizeof note, "1 if uniform; %d samples a peer", (int)SAMPLE_CYCLES);
     bench_row(out, row, chi, 1, "ratio", note);
@@ -380,6 +388,25 @@ static void study(FILE *out, const char *name, const tacit_members_options *o, c
     snprintf(row, sizeof row, "%s cycle of all peers", name);
     bench_row(out, row, seconds, 1, "s", "one thread; signatures left out; against a cycle of 1 s");
     world_close(&w);
+}
+
+/* Few peers for long: a lasting preference would make chi-square grow with the cycles. */
+static void lasting_preference(FILE *out, const tacit_members_options *o)
+{
+    world w;
+    double repeat[LAGS], lasting;
+    uint32_t all = peers;
+    peers = 1000;
+    world_open(&w, o, 3);
+    for (int t = 0; t < CYCLES; t++)
+        world_cycle(&w);
+    double chi = samples(&w, LONG_CYCLES, repeat, &lasting);
+    bench_row(out, "default for long chi-square a degree", chi, 1, "ratio",
+              "1000 peers; 5000 samples a peer");
+    bench_row(out, "default for long two halves", lasting, 1 / sqrt(peers), "correlation",
+              "1000 peers; the baseline is one deviation of none");
+    world_close(&w);
+    peers = all;
 }
 
 /* An exchange with real signatures, both sides and encoding, against its verifications alone. */
@@ -468,6 +495,7 @@ int main(int argc, char **argv)
     shape chance = measure(&l);
     tacit_members_defaults(&o);
     study(out, "default H1 S9", &o, &chance);
+    lasting_preference(out, &o);
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
         o.healer = others[k].healer, o.swapper = others[k].swapper, o.pick = others[k].pick;
         study(out, others[k].name, &o, &chance);

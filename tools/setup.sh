@@ -5,7 +5,8 @@
 set -u
 
 build_packages="gcc libc6-dev cmake ninja-build pkg-config libsodium-dev libyaml-dev
-    zlib1g-dev liblzma-dev liblapacke-dev libopenblas-serial-dev libarpack2-dev libsqlite3-dev"
+    zlib1g-dev liblzma-dev liblapacke-dev libopenblas-serial-dev libarpack2-dev libsqlite3-dev
+    libzmq3-dev"
 test_packages="libcmocka-dev clang libclang-rt-dev clang-format clang-tidy cppcheck libmatio-dev
     python3-networkx python3-numpy python3-scipy xz-utils"
 study_packages="python3 xz-utils"
@@ -28,7 +29,7 @@ done
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     if command -v cmake >/dev/null && command -v ninja >/dev/null &&
-        pkg-config --exists libsodium yaml-0.1 zlib liblzma lapacke arpack sqlite3 2>/dev/null; then
+        pkg-config --exists libsodium yaml-0.1 zlib liblzma lapacke arpack sqlite3 libzmq 2>/dev/null; then
         exit 0 # not a Debian, but the needful is there; the rest will speak for itself
     fi
     echo "there is no apt-get here: install by hand what Debian calls$wanted" >&2

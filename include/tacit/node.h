@@ -119,6 +119,8 @@ tacit_status tacit_node_create(tacit_node **out, const tacit_node_plan *plan, ta
  * peers have heard more of us than our ledger knows. */
 tacit_status tacit_node_run(tacit_node *node, const tacit_stop *stop, tacit_error *err);
 void tacit_node_destroy(tacit_node *node);
+/* The port its status is shown at, once created; 0: none. */
+uint16_t tacit_node_status_port(const tacit_node *node);
 
 /* The model of hosted agent `index`, NULL if it has none yet. */
 const tacit_secret *tacit_node_model(const tacit_node *node, uint32_t index);

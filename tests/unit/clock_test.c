@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/queue.h"
 #include "runtime/sim/clock.h"
-#include "runtime/sim/queue.h"
 #include "testing.h"
 
 enum { MOST = 100000 };
@@ -204,21 +204,21 @@ static void test_long_gaps(void **state)
 
 /* ---- queue ---- */
 
-static sim_event random_event(dice *d, uint64_t counter)
+static runtime_event random_event(dice *d, uint64_t counter)
 {
     /* few values, so that ties in each of the first three keys are common */
-    return (sim_event){.time = (double)dice_below(d, 6),
-                       .to = (uint32_t)dice_below(d, 4),
-                       .from = (uint32_t)dice_below(d, 3),
-                       .counter = counter,
-                       .type = TACIT_TIMER};
+    return (runtime_event){.time = (double)dice_below(d, 6),
+                           .to = (uint32_t)dice_below(d, 4),
+                           .from = (uint32_t)dice_below(d, 3),
+                           .counter = counter,
+                           .type = TACIT_TIMER};
 }
 
-static void shuffle(dice *d, sim_event *event, size_t n)
+static void shuffle(dice *d, runtime_event *event, size_t n)
 {
     for (size_t k = n; k > 1; k--) {
         size_t other = dice_below(d, k);
-        sim_event e = event[k - 1];
+        runtime_event e = event[k - 1];
         event[k - 1] = event[other];
         event[other] = e;
     }
@@ -228,22 +228,22 @@ static void test_queue_is_a_total_order(void **state)
 {
     (void)state;
     enum { N = 3000 };
-    static sim_event event[N], sorted[N];
+    static runtime_event event[N], sorted[N];
     dice d = {9};
     for (uint64_t k = 0; k < N; k++)
         event[k] = random_event(&d, k);
     for (int round = 0; round < 5; round++) {
-        sim_queue q = {0};
-        assert_true(isinf(sim_queue_next(&q)));
+        runtime_queue q = {0};
+        assert_true(isinf(runtime_queue_next(&q)));
         shuffle(&d, event, N);
         for (size_t k = 0; k < N; k++)
-            assert_true(sim_queue_push(&q, &event[k]));
+            assert_true(runtime_queue_push(&q, &event[k]));
         for (size_t k = 0; k < N; k++) {
-            assert_true(sim_queue_next(&q) == q.heap[0].time);
-            sim_event e = sim_queue_pop(&q);
+            assert_true(runtime_queue_next(&q) == q.heap[0].time);
+            runtime_event e = runtime_queue_pop(&q);
             if (k > 0) {
-                assert_true(sim_event_before(&sorted[k - 1], &e) || round > 0);
-                assert_false(sim_event_before(&e, &e));
+                assert_true(runtime_event_before(&sorted[k - 1], &e) || round > 0);
+                assert_false(runtime_event_before(&e, &e));
             }
             if (round == 0)
                 sorted[k] = e;
@@ -253,7 +253,7 @@ static void test_queue_is_a_total_order(void **state)
         free(q.heap);
     }
     for (size_t k = 1; k < N; k++) { /* time, receiver, sender, counter */
-        const sim_event *a = &sorted[k - 1], *b = &sorted[k];
+        const runtime_event *a = &sorted[k - 1], *b = &sorted[k];
         assert_true(a->time < b->time ||
                     (a->time == b->time &&
                      (a->to < b->to ||
@@ -266,14 +266,14 @@ static void test_queue_mixes_pushes_and_pops(void **state)
 {
     (void)state;
     dice d = {10};
-    sim_queue q = {0};
+    runtime_queue q = {0};
     double now = 0;
     for (uint64_t k = 0; k < 20000; k++) {
-        sim_event e = random_event(&d, k);
+        runtime_event e = random_event(&d, k);
         e.time += now;
-        assert_true(sim_queue_push(&q, &e));
+        assert_true(runtime_queue_push(&q, &e));
         if (dice_unit(&d) < 0.9) {
-            e = sim_queue_pop(&q);
+            e = runtime_queue_pop(&q);
             assert_true(e.time >= now);
             now = e.time;
         }

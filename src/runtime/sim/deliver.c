@@ -117,11 +117,11 @@ static void announce(sim_worker *w, uint32_t agent, tacit_event_type type, doubl
     double delay =
         s->world.network.latency == TACIT_LATENCY_ZERO ? 0 : s->world.network.latency_floor;
     for (uint64_t e = g->row[agent]; e < g->row[agent + 1]; e++) {
-        sim_event notice = {.time = now + delay,
-                            .to = g->neighbour[e],
-                            .from = agent,
-                            .counter = s->agent[agent].counter++,
-                            .type = type};
+        runtime_event notice = {.time = now + delay,
+                                .to = g->neighbour[e],
+                                .from = agent,
+                                .counter = s->agent[agent].counter++,
+                                .type = type};
         if (sim_post(w, &notice) != TACIT_OK)
             sim_fail(w, now, TACIT_EINTERNAL, "out of memory");
     }
@@ -133,11 +133,11 @@ static void toggle(sim_worker *w, uint32_t agent, double now)
     sim_agent *a = &s->agent[agent];
     a->toggles++;
     a->toggle_at = now + sim_next_toggle(s, agent);
-    sim_event next = {.time = a->toggle_at,
-                      .to = agent,
-                      .from = agent,
-                      .counter = a->counter++,
-                      .type = SIM_CHURN};
+    runtime_event next = {.time = a->toggle_at,
+                          .to = agent,
+                          .from = agent,
+                          .counter = a->counter++,
+                          .type = SIM_CHURN};
     uint32_t outer = w->agent;
     w->agent = agent; /* it is this agent's window the events may fall into */
     if (sim_post(w, &next) != TACIT_OK)
@@ -147,9 +147,9 @@ static void toggle(sim_worker *w, uint32_t agent, double now)
 }
 
 /* A sleeping agent's alarms ring when it wakes up. */
-static void postpone(sim_worker *w, const sim_event *event)
+static void postpone(sim_worker *w, const runtime_event *event)
 {
-    sim_event later = *event;
+    runtime_event later = *event;
     later.time = w->sim->agent[event->to].toggle_at;
     later.counter = w->sim->agent[event->to].counter++; /* after the return, at the same time */
     uint32_t outer = w->agent;
@@ -169,7 +169,7 @@ static bool travels(uint32_t type)
     return type == TACIT_MESSAGE || type == TACIT_REQUEST || type == TACIT_REPLY;
 }
 
-void sim_deliver(sim_worker *w, const sim_event *event)
+void sim_deliver(sim_worker *w, const runtime_event *event)
 {
     sim *s = w->sim;
     if (event->type == SIM_CHURN) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which events run when, and which at the same time. The result is that of handling all
- * events one by one in the order of sim_event_before, whatever the number of threads.
+ * events one by one in the order of runtime_event_before, whatever the number of threads.
  *
  *   merged    one thread, any protocol: ticks and queue merged by time.
  *   lanes     zero latency, quiet protocols (handlers of messages do not send): lanes.c.
@@ -78,7 +78,7 @@ tacit_status sim_collect(sim *s, tacit_error *err)
     for (uint32_t k = 0; k < tacit_threads_count(s->threads); k++) {
         sim_worker *w = &s->worker[k];
         for (size_t j = 0; j < w->out_count; j++)
-            if (!sim_queue_push(&s->queue, &w->out[j]))
+            if (!runtime_queue_push(&s->queue, &w->out[j]))
                 return tacit_out_of_memory(err);
         w->out_count = 0;
     }
@@ -96,7 +96,7 @@ tacit_status sim_merge(sim *s, const sim_tick *tick, size_t count, double end, t
     tacit_status status = TACIT_OK;
     size_t k = 0;
     while (status == TACIT_OK) {
-        double queued = sim_queue_next(&s->queue), closing = sim_groups_next(s);
+        double queued = runtime_queue_next(&s->queue), closing = sim_groups_next(s);
         if (closing < end && closing <= queued && !(k < count && tick[k].time < closing)) {
             status = sim_groups_close(s, err);
         } else if (k < count && tick[k].time < queued) {
@@ -108,7 +108,7 @@ tacit_status sim_merge(sim *s, const sim_tick *tick, size_t count, double end, t
             look_ahead(w, &ahead);
             wake(w, &tick[k++]);
         } else if (queued < end) {
-            sim_event event = sim_queue_pop(&s->queue);
+            runtime_event event = runtime_queue_pop(&s->queue);
             sim_deliver(w, &event);
         } else {
             break;
@@ -124,14 +124,14 @@ static tacit_status drain(sim *s, double end, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
     for (int k = 0; k < EVENTS_BETWEEN_STOPS && status == TACIT_OK; k++) {
-        double queued = sim_queue_next(&s->queue), closing = sim_groups_next(s);
+        double queued = runtime_queue_next(&s->queue), closing = sim_groups_next(s);
         if (!(fmin(queued, closing) < end))
             break;
         if (closing <= queued) {
             status = sim_groups_close(s, err);
             continue;
         }
-        sim_event event = sim_queue_pop(&s->queue);
+        runtime_event event = runtime_queue_pop(&s->queue);
         sim_deliver(&s->worker[0], &event);
         status = sim_collect(s, err);
     }
@@ -142,7 +142,7 @@ static tacit_status run_merged(sim *s, double *end, tacit_error *err)
 {
     if (!s->clock) {
         tacit_status status = drain(s, *end, err);
-        *end = fmin(*end, fmin(sim_queue_next(&s->queue), sim_groups_next(s)));
+        *end = fmin(*end, fmin(runtime_queue_next(&s->queue), sim_groups_next(s)));
         return status;
     }
     size_t count;
@@ -152,9 +152,9 @@ static tacit_status run_merged(sim *s, double *end, tacit_error *err)
 
 /* ---- windows ---- */
 
-static bool batch_add(sim *s, const sim_event *event)
+static bool batch_add(sim *s, const runtime_event *event)
 {
-    sim_event *batch =
+    runtime_event *batch =
         tacit_array_grow(s->batch, &s->batch_capacity, s->batch_count + 1, sizeof *batch);
     if (!batch)
         return false;
@@ -166,17 +166,17 @@ static bool batch_add(sim *s, const sim_event *event)
 static bool fill_batch(sim *s, const sim_tick *tick, size_t count, double end)
 {
     s->batch_count = 0;
-    while (sim_queue_next(&s->queue) < end) {
-        sim_event event = sim_queue_pop(&s->queue);
+    while (runtime_queue_next(&s->queue) < end) {
+        runtime_event event = runtime_queue_pop(&s->queue);
         if (!batch_add(s, &event))
             return false;
     }
     for (size_t k = 0; k < count; k++) {
-        sim_event event = {.time = tick[k].time,
-                           .to = tick[k].agent,
-                           .from = tick[k].agent,
-                           .counter = UINT64_MAX,
-                           .type = TACIT_WAKE};
+        runtime_event event = {.time = tick[k].time,
+                               .to = tick[k].agent,
+                               .from = tick[k].agent,
+                               .counter = UINT64_MAX,
+                               .type = TACIT_WAKE};
         if (!batch_add(s, &event))
             return false;
     }
@@ -185,10 +185,10 @@ static bool fill_batch(sim *s, const sim_tick *tick, size_t count, double end)
 
 static int by_receiver(const void *x, const void *y)
 {
-    const sim_event *a = x, *b = y;
+    const runtime_event *a = x, *b = y;
     if (a->to != b->to)
         return a->to < b->to ? -1 : 1;
-    return sim_event_before(a, b) ? -1 : sim_event_before(b, a);
+    return runtime_event_before(a, b) ? -1 : runtime_event_before(b, a);
 }
 
 /* group[k] is where the events of the k-th receiver begin in the sorted batch. */
@@ -213,14 +213,15 @@ static bool group_batch(sim *s)
 }
 
 /* All events of one agent in the window, with those it makes for itself meanwhile. */
-static void run_agent(sim_worker *w, const sim_event *event, size_t count)
+static void run_agent(sim_worker *w, const runtime_event *event, size_t count)
 {
     size_t k = 0;
     w->agent = event[0].to;
     while (k < count || w->soon.count > 0) {
-        bool own = w->soon.count > 0 && (k == count || sim_event_before(w->soon.heap, &event[k]));
+        bool own =
+            w->soon.count > 0 && (k == count || runtime_event_before(w->soon.heap, &event[k]));
         if (own) {
-            sim_event next = sim_queue_pop(&w->soon);
+            runtime_event next = runtime_queue_pop(&w->soon);
             sim_deliver(w, &next);
         } else {
             sim_deliver(w, &event[k++]);
@@ -246,7 +247,7 @@ static void run_groups(void *ctx, uint32_t worker, size_t begin, size_t end)
 
 static tacit_status run_windows(sim *s, double *end, tacit_error *err)
 {
-    double begin = sim_queue_next(&s->queue);
+    double begin = runtime_queue_next(&s->queue);
     if (s->clock)
         begin = fmin(begin, sim_clock_next(s->clock));
     begin = fmax(begin, s->now);

@@ -348,15 +348,15 @@ static void tell_later(sim_worker *w, const telling *t, uint32_t agent)
     tacit_vector_keep(t->sum);
     if (t->beside)
         tacit_vector_keep(t->beside);
-    sim_event later = {.time = w->sim->agent[agent].toggle_at,
-                       .to = agent,
-                       .from = agent,
-                       .counter = w->sim->agent[agent].counter++,
-                       .type = TACIT_GROUP_RESULT,
-                       .at = t->round->at,
-                       .id = t->round->round,
-                       .payload = t->sum,
-                       .beside = t->beside};
+    runtime_event later = {.time = w->sim->agent[agent].toggle_at,
+                           .to = agent,
+                           .from = agent,
+                           .counter = w->sim->agent[agent].counter++,
+                           .type = TACIT_GROUP_RESULT,
+                           .at = t->round->at,
+                           .id = t->round->round,
+                           .payload = t->sum,
+                           .beside = t->beside};
     if (sim_post(w, &later) != TACIT_OK)
         sim_fail(w, t->round->closes, TACIT_EINTERNAL, "out of memory");
 }

@@ -200,7 +200,7 @@ static tacit_status run_ticks(sim *s, const sim_tick *tick, size_t count, tacit_
 
 tacit_status sim_run_lanes(sim *s, double *end, tacit_error *err)
 {
-    double queued = sim_queue_next(&s->queue);
+    double queued = runtime_queue_next(&s->queue);
     if (queued < *end)
         *end = queued;
     size_t count;
@@ -208,8 +208,8 @@ tacit_status sim_run_lanes(sim *s, double *end, tacit_error *err)
     if (!tick)
         return tacit_out_of_memory(err);
     tacit_status status = count ? run_ticks(s, tick, count, err) : TACIT_OK;
-    while (status == TACIT_OK && sim_queue_next(&s->queue) <= *end) {
-        sim_event event = sim_queue_pop(&s->queue);
+    while (status == TACIT_OK && runtime_queue_next(&s->queue) <= *end) {
+        runtime_event event = runtime_queue_pop(&s->queue);
         sim_deliver(&s->worker[0], &event);
         status = sim_collect(s, err);
     }

@@ -29,7 +29,7 @@ static void load_traffic(tacit_loader *loader, tacit_traffic *t)
         *figures[k] = tacit_load_u64(loader);
 }
 
-static void save_event(tacit_saver *saver, const sim_event *e)
+static void save_event(tacit_saver *saver, const runtime_event *e)
 {
     tacit_save_f64(saver, e->time);
     tacit_save_u64(saver, e->to);
@@ -48,7 +48,7 @@ static void save_event(tacit_saver *saver, const sim_event *e)
 }
 
 /* Could the simulator have queued this? What it then does with it trusts that it did. */
-static bool makes_sense(const sim *s, const sim_event *e, bool carries)
+static bool makes_sense(const sim *s, const runtime_event *e, bool carries)
 {
     bool sum = e->type == TACIT_GROUP_RESULT;
     bool travels = e->type == TACIT_MESSAGE || e->type == TACIT_REQUEST || e->type == TACIT_REPLY;
@@ -60,9 +60,9 @@ static bool makes_sense(const sim *s, const sim_event *e, bool carries)
            (!asked || s->request) && (!(churn || sum) || s->churn) && (!sum || s->groups);
 }
 
-static sim_event load_event(sim *s, tacit_loader *loader)
+static runtime_event load_event(sim *s, tacit_loader *loader)
 {
-    sim_event e = {.time = tacit_load_f64(loader)};
+    runtime_event e = {.time = tacit_load_f64(loader)};
     e.to = (uint32_t)tacit_load_u64(loader);
     e.from = (uint32_t)tacit_load_u64(loader);
     e.counter = tacit_load_u64(loader);
@@ -280,8 +280,8 @@ tacit_status sim_load(tacit_runtime *rt, tacit_loader *loader)
     s->queue.count = 0; /* what create planned is in the checkpoint, too */
     uint64_t events = tacit_load_u64(loader);
     for (uint64_t k = 0; k < events && tacit_loader_status(loader, NULL) == TACIT_OK; k++) {
-        sim_event event = load_event(s, loader);
-        if (!sim_queue_push(&s->queue, &event))
+        runtime_event event = load_event(s, loader);
+        if (!runtime_queue_push(&s->queue, &event))
             tacit_loader_refuse(loader, "out of memory");
     }
     if (s->groups)

@@ -156,12 +156,12 @@ static tacit_status plan_churn(sim *s, tacit_error *err)
         s->agent[k].toggle_at = s->churn ? sim_next_toggle(s, k) : INFINITY;
         if (!s->churn)
             continue;
-        sim_event event = {.time = s->agent[k].toggle_at,
-                           .to = k,
-                           .from = k,
-                           .counter = s->agent[k].counter++,
-                           .type = SIM_CHURN};
-        if (!sim_queue_push(&s->queue, &event))
+        runtime_event event = {.time = s->agent[k].toggle_at,
+                               .to = k,
+                               .from = k,
+                               .counter = s->agent[k].counter++,
+                               .type = SIM_CHURN};
+        if (!runtime_queue_push(&s->queue, &event))
             return tacit_out_of_memory(err);
     }
     return TACIT_OK;

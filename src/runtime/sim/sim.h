@@ -12,13 +12,13 @@
  *   groups.c      sums over all agents
  *   tick.h        one tick, and fetching what the next ones need
  *   persist.c     checkpoints
- *   clock.c, queue.c   ticks and everything else that is to come
+ *   clock.c       ticks that are to come (everything else: runtime/queue.h)
  */
 #include "base/pool.h"
 #include "base/scratch.h"
 #include "base/threads.h"
+#include "runtime/queue.h"
 #include "runtime/sim/clock.h"
-#include "runtime/sim/queue.h"
 #include "tacit/random.h"
 #include "tacit/runtime.h"
 
@@ -64,7 +64,7 @@ typedef struct sim_worker {
     /* records of the next agent that are still to be asked for, a few at every event */
     const char *fetch, *fetch_end;
     /* what it produced */
-    sim_event *out; /* for the queue, at the end of the window */
+    runtime_event *out; /* for the queue, at the end of the window */
     size_t out_count, out_capacity;
     sim_metric *metric;
     size_t metric_count, metric_capacity;
@@ -77,7 +77,7 @@ typedef struct sim_worker {
     tacit_error error; /* of the handler at hand */
     /* events of the agent at hand that fall into the window at hand */
     double window_end;
-    sim_queue soon;
+    runtime_queue soon;
 } sim_worker;
 
 typedef enum sim_phase { SIM_NEW, SIM_RUNNING, SIM_FINISHED } sim_phase;
@@ -91,7 +91,7 @@ struct sim {
     tacit_random random;
     tacit_budget budget;
     sim_clock *clock; /* NULL: the protocol has no clock */
-    sim_queue queue;
+    runtime_queue queue;
     void *shared;
     unsigned char *state;
     uint64_t *state_at; /* agents + 1 offsets */
@@ -109,7 +109,7 @@ struct sim {
     /* room for the engine */
     sim_lanes *lanes;   /* NULL unless many threads share the ticks */
     sim_groups *groups; /* NULL unless the protocol gives to sums */
-    sim_event *batch;
+    runtime_event *batch;
     size_t batch_count, batch_capacity;
     size_t *group;
     size_t group_count, group_capacity;
@@ -135,14 +135,14 @@ static inline bool sim_online(const sim *s, uint32_t agent)
 /* world.c */
 extern const tacit_env_ops sim_env_ops;
 /* Queue an event, or keep it for the window at hand; takes over the payload reference. */
-tacit_status sim_post(sim_worker *w, const sim_event *event);
+tacit_status sim_post(sim_worker *w, const runtime_event *event);
 double sim_next_toggle(const sim *s, uint32_t agent);
 
 /* deliver.c */
 /* Run the handler of `agent`; failures are noted in the worker. */
 void sim_handle(sim_worker *w, uint32_t agent, double now, const tacit_event *event);
 /* An event whose time has come: checks that the receiver is online, unwraps, handles, drops. */
-void sim_deliver(sim_worker *w, const sim_event *event);
+void sim_deliver(sim_worker *w, const runtime_event *event);
 uint32_t sim_slot(const sim *s, uint32_t agent, uint32_t peer);
 void sim_fail(sim_worker *w, double now, tacit_status status, const char *why);
 

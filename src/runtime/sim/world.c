@@ -95,14 +95,15 @@ static double travel_time(const tacit_network_options *network, tacit_stream *ch
     }
 }
 
-tacit_status sim_post(sim_worker *w, const sim_event *event)
+tacit_status sim_post(sim_worker *w, const runtime_event *event)
 {
     bool own = event->to == w->agent && event->time < w->window_end;
     if (own) {
-        if (sim_queue_push(&w->soon, event))
+        if (runtime_queue_push(&w->soon, event))
             return TACIT_OK;
     } else {
-        sim_event *out = tacit_array_grow(w->out, &w->out_capacity, w->out_count + 1, sizeof *out);
+        runtime_event *out =
+            tacit_array_grow(w->out, &w->out_capacity, w->out_count + 1, sizeof *out);
         if (!out)
             return tacit_out_of_memory(&w->error);
         w->out = out;
@@ -156,14 +157,14 @@ static tacit_status dispatch(sim_worker *w, parcel *p, uint32_t to, uint32_t slo
     }
     if (p->payload)
         tacit_vector_keep(p->payload);
-    sim_event event = {.time = w->now + delay,
-                       .to = to,
-                       .from = w->agent,
-                       .counter = p->counter,
-                       .type = p->type,
-                       .at = p->at,
-                       .id = p->id,
-                       .payload = p->payload};
+    runtime_event event = {.time = w->now + delay,
+                           .to = to,
+                           .from = w->agent,
+                           .counter = p->counter,
+                           .type = p->type,
+                           .at = p->at,
+                           .id = p->id,
+                           .payload = p->payload};
     return sim_post(w, &event);
 }
 
@@ -239,13 +240,13 @@ static tacit_status env_request(void *ctx, tacit_agent to, tacit_address at,
     s->request[w->agent] = pending;
     tacit_status status = send_parcel(w, to, &p, payload);
     if (status == TACIT_OK) {
-        sim_event late = {.time = w->now + deadline,
-                          .to = w->agent,
-                          .from = w->agent,
-                          .counter = s->agent[w->agent].counter++,
-                          .type = TACIT_NO_REPLY,
-                          .at = at,
-                          .id = p.id};
+        runtime_event late = {.time = w->now + deadline,
+                              .to = w->agent,
+                              .from = w->agent,
+                              .counter = s->agent[w->agent].counter++,
+                              .type = TACIT_NO_REPLY,
+                              .at = at,
+                              .id = p.id};
         status = sim_post(w, &late);
     }
     *id = p.id;
@@ -272,13 +273,13 @@ static tacit_status env_timer(void *ctx, uint32_t channel, double delay, uint64_
         return tacit_fail(&w->error, TACIT_EUSAGE, "a protocol with timers must be TACIT_CHATTY");
     if (!(delay >= 0) || !isfinite(delay))
         return tacit_fail(&w->error, TACIT_EUSAGE, "a timer cannot ring after %g", delay);
-    sim_event event = {.time = w->now + delay,
-                       .to = w->agent,
-                       .from = w->agent,
-                       .counter = w->sim->agent[w->agent].counter++,
-                       .type = TACIT_TIMER,
-                       .at = {channel, 0},
-                       .id = id};
+    runtime_event event = {.time = w->now + delay,
+                           .to = w->agent,
+                           .from = w->agent,
+                           .counter = w->sim->agent[w->agent].counter++,
+                           .type = TACIT_TIMER,
+                           .at = {channel, 0},
+                           .id = id};
     return sim_post(w, &event);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/writer.h"
+#include "base/writer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 size_t tacit_character_length(const char *text, size_t len)
@@ -21,28 +22,39 @@ size_t tacit_character_length(const char *text, size_t len)
     return overlong || surrogate || beyond ? 0 : n;
 }
 
+size_t tacit_json_character(char out[TACIT_JSON_CHARACTER + 1], size_t *wrote, const char *text,
+                            size_t len)
+{
+    const size_t room = TACIT_JSON_CHARACTER + 1;
+    const char c = *text;
+    size_t n = tacit_character_length(text, len);
+    int size;
+    if (n == 0)
+        size = snprintf(out, room, "\xef\xbf\xbd");
+    else if (c == '"' || c == '\\')
+        size = snprintf(out, room, "\\%c", c);
+    else if (c == '\n' || c == '\t')
+        size = snprintf(out, room, "\\%c", c == '\n' ? 'n' : 't');
+    else if ((unsigned char)c < 0x20 || c == 0x7f)
+        size = snprintf(out, room, "\\u%04x", (unsigned)c);
+    else {
+        memcpy(out, text, n);
+        size = (int)n;
+    }
+    *wrote = (size_t)size;
+    return n == 0 ? 1 : n;
+}
+
 static void quoted(tacit_writer *out, const char *text)
 {
-    const char *s = text;
     size_t left = strlen(text);
     tacit_write_text(out, "\"");
     while (left > 0) {
-        size_t n = tacit_character_length(s, left);
-        if (n == 0) {
-            tacit_write_text(out, "\xef\xbf\xbd");
-            n = 1;
-        } else if (*s == '"' || *s == '\\')
-            tacit_write_format(out, "\\%c", *s);
-        else if (*s == '\n')
-            tacit_write_text(out, "\\n");
-        else if (*s == '\t')
-            tacit_write_text(out, "\\t");
-        else if ((unsigned char)*s < 0x20 || *s == 0x7f)
-            tacit_write_format(out, "\\u%04x", (unsigned)*s);
-        else
-            tacit_write_bytes(out, s, n);
-        s += n;
-        left -= n;
+        char character[TACIT_JSON_CHARACTER + 1];
+        size_t wrote, took = tacit_json_character(character, &wrote, text, left);
+        tacit_write_bytes(out, character, wrote);
+        text += took;
+        left -= took;
     }
     tacit_write_text(out, "\"");
 }

@@ -168,6 +168,7 @@ typedef struct tacit_node_status {
     const char *name, *protocol;
     const char *phase; /* "meeting", "running", "waiting", "ended" */
     const char *mute;  /* why it only listens, or NULL */
+    const char *adversary, *unit, *adjacency; /* what the epsilon of its agents is about */
     uint8_t run[TACIT_NODE_RUN];
     uint64_t incarnation;
     double time, until; /* in units of the protocol */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "config/settings.h"
+#include "experiment/consortium.h"
 #include "report/writer.h"
-#include "tacit/experiment.h"
 
 #define MAX_SECTIONS 16
 #define MAX_PROTOCOLS 100
@@ -101,18 +101,19 @@ static tacit_status check_run(const tacit_run_options *run, tacit_error *err)
     return TACIT_OK;
 }
 
-tacit_status tacit_experiment_init(tacit_experiment *experiment, tacit_config *config,
+tacit_status tacit_experiment_read(tacit_experiment *experiment, tacit_config *config,
+                                   const tacit_section *const *sections, size_t section_count,
                                    tacit_error *err)
 {
     *experiment = (tacit_experiment){0};
     tacit_status status = TACIT_OK;
     const tacit_section *known[MAX_SECTIONS];
     size_t count = 0;
-    for (size_t i = 0; i < tacit_experiment_section_count && !status; i++) {
-        known[count++] = tacit_experiment_sections[i];
-        void *values = values_of(experiment, tacit_experiment_sections[i]);
+    for (size_t i = 0; i < section_count && !status; i++) {
+        known[count++] = sections[i];
+        void *values = values_of(experiment, sections[i]);
         if (values)
-            status = tacit_config_apply(config, tacit_experiment_sections[i], values, err);
+            status = tacit_config_apply(config, sections[i], values, err);
     }
     if (status)
         goto out;
@@ -138,6 +139,13 @@ out:
     return status;
 }
 
+tacit_status tacit_experiment_init(tacit_experiment *experiment, tacit_config *config,
+                                   tacit_error *err)
+{
+    return tacit_experiment_read(experiment, config, tacit_experiment_sections,
+                                 tacit_experiment_section_count, err);
+}
+
 void tacit_experiment_clear(tacit_experiment *experiment)
 {
     free(experiment->protocol_options);
@@ -158,20 +166,32 @@ static void write_option(tacit_writer *out, const tacit_option *option, const vo
     tacit_write_text(out, "\n");
 }
 
-char *tacit_experiment_yaml(const tacit_experiment *experiment)
+void tacit_section_write(tacit_writer *out, const tacit_section *section, const void *values)
 {
-    tacit_writer out = {0};
-    for (size_t i = 0; i < tacit_experiment_section_count; i++) {
-        const tacit_section *section = tacit_experiment_sections[i];
+    for (size_t k = 0; k < section->count; k++)
+        write_option(out, &section->options[k], values);
+}
+
+void tacit_experiment_write(tacit_writer *out, const tacit_experiment *experiment,
+                            const tacit_section *const *sections, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const tacit_section *section = sections[i];
         const void *values = values_of(experiment, section);
-        tacit_write_format(&out, "%s:\n", section->name);
+        tacit_write_format(out, "%s:\n", section->name);
         if (!values) {
-            tacit_write_format(&out, "  name: %s\n", experiment->protocol->name);
+            tacit_write_format(out, "  name: %s\n", experiment->protocol->name);
             section = &experiment->protocol->options;
             values = experiment->protocol_options;
         }
-        for (size_t k = 0; k < section->count; k++)
-            write_option(&out, &section->options[k], values);
+        tacit_section_write(out, section, values);
     }
+}
+
+char *tacit_experiment_yaml(const tacit_experiment *experiment)
+{
+    tacit_writer out = {0};
+    tacit_experiment_write(&out, experiment, tacit_experiment_sections,
+                           tacit_experiment_section_count);
     return tacit_writer_take(&out);
 }

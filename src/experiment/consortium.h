@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_EXPERIMENT_CONSORTIUM_H
+#define TACIT_EXPERIMENT_CONSORTIUM_H
+/* What the files about real peers share, and what they need of an experiment. */
+#include "base/writer.h"
+#include "tacit/consortium.h"
+
+/* ---- experiment.c ---- */
+/* Like tacit_experiment_init with these sections; one that is no part of an experiment was applied
+ * by the caller. Keys of others are errors. */
+tacit_status tacit_experiment_read(tacit_experiment *experiment, tacit_config *config,
+                                   const tacit_section *const *sections, size_t section_count,
+                                   tacit_error *err);
+/* These sections of an experiment as YAML. */
+void tacit_experiment_write(tacit_writer *out, const tacit_experiment *experiment,
+                            const tacit_section *const *sections, size_t count);
+/* The lines of one section, without its name. */
+void tacit_section_write(tacit_writer *out, const tacit_section *section, const void *values);
+
+/* ---- paths.c ---- */
+/* Make a relative path one that is relative to the folder of `file`. `key` is for messages. */
+tacit_status tacit_path_beside(char path[TACIT_TEXT_MAX], const char *file, const char *key,
+                               tacit_error *err);
+/* The same for every path among the options of `data`, lists of files and data.folder included,
+ * but for those that the settings of `config` gave by --set. */
+tacit_status tacit_data_paths_beside(tacit_data_options *data, const tacit_config *config,
+                                     const char *file, tacit_error *err);
+/* Did --set say it? Then it is a path as the caller sees it. */
+bool tacit_config_was_set(const tacit_config *config, const char *key);
+
+/* ---- agreement.c ---- */
+/* Can real peers follow this? Oracles, sums over all agents and mere claims are for simulators. */
+tacit_status tacit_agreement_check(const tacit_experiment *experiment, tacit_error *err);
+
+/* ---- shards_write.c ---- */
+/* What data.source "shards" reads, in a new folder: the records of these agents (of `agents` rows
+ * of `data`), called `number`; 0600. */
+tacit_status tacit_shards_write(const char *folder, const tacit_dataset *data,
+                                const uint32_t *agents, uint32_t count, tacit_error *err);
+
+#endif

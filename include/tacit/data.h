@@ -69,6 +69,7 @@ typedef enum tacit_data_source {
     TACIT_SOURCE_NPY,
     TACIT_SOURCE_MAT,     /* a cell an agent, or one matrix */
     TACIT_SOURCE_RATINGS, /* user, item, rating */
+    TACIT_SOURCE_SHARDS,  /* a folder of records as they were dealt: nothing is done to them */
 } tacit_data_source;
 
 /* Who gets which records of a table. */

@@ -6,14 +6,15 @@
  */
 #include "data/bytes.h"
 #include "data/label.h"
+#include "data/shards.h"
 #include "data/side.h"
 #include "data/table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const sources[] = {"linear-separators", "csv", "libsvm", "idx", "npy", "mat",
-                                      "ratings",           NULL};
+static const char *const sources[] = {"linear-separators", "csv",    "libsvm", "idx", "npy", "mat",
+                                      "ratings",           "shards", NULL};
 static const char *const separators[] = {"comma", "tab", "semicolon", "blanks", NULL};
 static const char *const missing_rules[] = {"refuse", "drop", "zero", "mean", NULL};
 static const char *const partitions[] = {"own",      "iid",     "dirichlet", "shards",
@@ -64,7 +65,8 @@ static const tacit_option options[] = {
     REAL("label-noise", "0.05", 0, 1, label_noise,
          "linear-separators: probability that a training or validation label is flipped"),
     TEXT("folder", "", folder, "where files are looked for that are not found as named"),
-    TEXT("path", "", path, "file to read, or several separated by commas; .gz and .xz too"),
+    TEXT("path", "", path,
+         "file to read, or several separated by commas; .gz and .xz too; shards: a folder"),
     TEXT("labels-path", "", labels_path, "labels in a file of their own, in the same order"),
     TEXT("agents-path", "", agents_path,
          "whose record it is, a word a line, in the same order; ratings: a list of all users"),
@@ -300,6 +302,8 @@ tacit_status tacit_data_load(tacit_source *out, const tacit_data_options *data_o
         return load_table(out, data_options, scalar, seed, err);
     case TACIT_SOURCE_RATINGS:
         return load_ratings(out, data_options, scalar, seed, err);
+    case TACIT_SOURCE_SHARDS:
+        return tacit_data_shards(out, data_options, scalar, err);
     default:
         return tacit_fail(err, TACIT_EINPUT, "unknown data.source \"%d\"", data_options->source);
     }

@@ -33,8 +33,8 @@ bool tacit_config_was_set(const tacit_config *config, const char *key);
 tacit_status tacit_agreement_check(const tacit_experiment *experiment, tacit_error *err);
 
 /* ---- shards_write.c ---- */
-/* What data.source "shards" reads, in a new folder: the records of these agents (of `agents` rows
- * of `data`), called `number`; 0600. */
+/* What data.source "shards" reads, in a new folder (0600): the records of these agents of `data`,
+ * called by their numbers there. */
 tacit_status tacit_shards_write(const char *folder, const tacit_dataset *data,
                                 const uint32_t *agents, uint32_t count, tacit_error *err);
 

@@ -15,10 +15,11 @@
 #define MAX_READ ((size_t)1 << 40)
 
 /* Every name this module ever writes: what abandoning a run may remove. */
-static const char *const own_names[] = {"config.yaml",  "metrics.csv",  "metrics.csv.partial",
-                                        "summary.json", "ledger.jsonl", "models.npy",
-                                        "agents.csv",   "sizes.csv",    "degrees.csv",
-                                        "edges.csv",    "report.html",  "checkpoint.bin"};
+static const char *const own_names[] = {
+    "config.yaml", "metrics.csv",    "metrics.csv.partial", "summary.json",   "ledger.jsonl",
+    "models.npy",  "agents.csv",     "sizes.csv",           "degrees.csv",    "edges.csv",
+    "report.html", "checkpoint.bin", "train.npy",           "validation.npy", "test.npy",
+    "agents.txt"};
 #define OWN_NAMES (sizeof own_names / sizeof *own_names)
 
 /* ---- folders ---- */
@@ -240,10 +241,11 @@ bool tacit_write_all(int fd, const void *bytes, size_t len)
     return true;
 }
 
-/* Models, scores of single agents and all of a run's state are their owner's. */
+/* Records, models, scores of single agents and all of a run's state are their owner's. */
 static mode_t mode_of(const char *name)
 {
-    static const char *const secret[] = {"checkpoint.bin", "models.npy", "agents.csv"};
+    static const char *const secret[] = {"checkpoint.bin", "models.npy",     "agents.csv",
+                                         "train.npy",      "validation.npy", "test.npy"};
     for (size_t i = 0; i < sizeof secret / sizeof *secret; i++)
         if (strcmp(name, secret[i]) == 0)
             return TACIT_SECRET_MODE;

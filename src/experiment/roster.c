@@ -149,7 +149,8 @@ static tacit_status read_key(const reader *r, piece p, uint8_t key[TACIT_NODE_KE
     }
     if (!status)
         status = tacit_identity_curve(curve, key, &why);
-    return status ? refuse(r, "key", p,
+    /* Not shown whole: people paste the wrong file, and that one is secret. */
+    return status ? refuse(r, "key", (piece){p.text, p.len < 8 ? p.len : 8},
                            "expected the 64 hexadecimal digits that \"tacit keygen\" shows")
                   : TACIT_OK;
 }

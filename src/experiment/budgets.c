@@ -24,7 +24,8 @@
 typedef struct reader {
     const char *path;
     uint64_t line;
-    const tacit_dataset *data;
+    const tacit_dataset *data; /* NULL: agents have numbers only */
+    uint32_t agents;
     tacit_names names; /* numbered like agents */
     double *epsilon;   /* NAN: not met yet */
     uint64_t *met;     /* the line, for messages */
@@ -74,7 +75,7 @@ static tacit_status read_agent(const reader *r, piece p, uint32_t *agent)
         digits = p.text[k] >= '0' && p.text[k] <= '9';
         number = number * 10 + (uint64_t)(p.text[k] - '0');
     }
-    if (!digits || number >= tacit_dataset_agents(r->data))
+    if (!digits || number >= r->agents)
         return refuse(r, "unknown agent", p, "expected the name or the number of one, from 0");
     *agent = (uint32_t)number;
     return TACIT_OK;
@@ -144,7 +145,7 @@ static tacit_status read_line(reader *r, const char *from, const char *end, bool
 static tacit_status list_names(reader *r)
 {
     char number[TACIT_NUMBER_MAX];
-    const uint32_t agents = tacit_dataset_agents(r->data);
+    const uint32_t agents = r->data ? r->agents : 0;
     bool any = false;
     for (uint32_t k = 0; k < agents && !any; k++)
         any = tacit_dataset_name(r->data, k, number) != number;
@@ -208,11 +209,11 @@ static tacit_status read_text(reader *r, const char *text, size_t len)
     return TACIT_OK;
 }
 
-tacit_status tacit_budgets_parse(double *epsilon, const tacit_dataset *data, double others,
-                                 const char *path, const char *text, size_t len, tacit_error *err)
+static tacit_status parse(double *epsilon, const tacit_dataset *data, uint32_t agents,
+                          double others, const char *path, const char *text, size_t len,
+                          tacit_error *err)
 {
-    const uint32_t agents = tacit_dataset_agents(data);
-    reader r = {.path = path, .data = data, .epsilon = epsilon, .err = err};
+    reader r = {.path = path, .data = data, .agents = agents, .epsilon = epsilon, .err = err};
     r.met = calloc(agents ? agents : 1, sizeof *r.met);
     for (uint32_t k = 0; k < agents; k++)
         epsilon[k] = NAN;
@@ -235,8 +236,14 @@ tacit_status tacit_budgets_parse(double *epsilon, const tacit_dataset *data, dou
     return status;
 }
 
-tacit_status tacit_budgets_load(double **out, const char *path, const tacit_dataset *data,
-                                double others, tacit_error *err)
+tacit_status tacit_budgets_parse(double *epsilon, const tacit_dataset *data, double others,
+                                 const char *path, const char *text, size_t len, tacit_error *err)
+{
+    return parse(epsilon, data, tacit_dataset_agents(data), others, path, text, len, err);
+}
+
+static tacit_status load(double **out, const char *path, const tacit_dataset *data, uint32_t agents,
+                         double others, tacit_error *err)
 {
     char *text = NULL;
     size_t len = 0, bytes;
@@ -244,15 +251,26 @@ tacit_status tacit_budgets_load(double **out, const char *path, const tacit_data
     tacit_status status = tacit_file_read(&text, &len, path, MOST_BYTES, err);
     if (status != TACIT_OK)
         return status;
-    if (!tacit_mul_size(tacit_dataset_agents(data), sizeof **out, &bytes) ||
-        !(*out = malloc(bytes ? bytes : 1)))
+    if (!tacit_mul_size(agents, sizeof **out, &bytes) || !(*out = malloc(bytes ? bytes : 1)))
         status = tacit_out_of_memory(err);
     if (status == TACIT_OK)
-        status = tacit_budgets_parse(*out, data, others, path, text, len, err);
+        status = parse(*out, data, agents, others, path, text, len, err);
     if (status != TACIT_OK) {
         free(*out);
         *out = NULL;
     }
     free(text);
     return status;
+}
+
+tacit_status tacit_budgets_load(double **out, const char *path, const tacit_dataset *data,
+                                double others, tacit_error *err)
+{
+    return load(out, path, data, tacit_dataset_agents(data), others, err);
+}
+
+tacit_status tacit_budgets_by_number(double **out, const char *path, uint32_t agents, double others,
+                                     tacit_error *err)
+{
+    return load(out, path, NULL, agents, others, err);
 }

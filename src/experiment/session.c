@@ -130,7 +130,7 @@ tacit_runtime *tacit_session_runtime(tacit_session *session)
     return session->runtime;
 }
 
-size_t tacit_session_leaks(const tacit_session *session, const char *words[TACIT_LEAKS])
+size_t tacit_leak_words(unsigned leaks, const char *words[TACIT_LEAKS])
 {
     static const struct {
         unsigned bit;
@@ -144,9 +144,14 @@ size_t tacit_session_leaks(const tacit_session *session, const char *words[TACIT
     };
     size_t count = 0;
     for (size_t i = 0; i < TACIT_LEAKS; i++)
-        if (session->leaks & all[i].bit)
+        if (leaks & all[i].bit)
             words[count++] = all[i].words;
     return count;
+}
+
+size_t tacit_session_leaks(const tacit_session *session, const char *words[TACIT_LEAKS])
+{
+    return tacit_leak_words(session->leaks, words);
 }
 
 bool tacit_session_budgets(const tacit_session *session, double *least, double *most)

@@ -49,6 +49,9 @@ static inline uint32_t tacit_sampled(uint32_t agents, uint32_t count, uint32_t k
     return (uint32_t)((uint64_t)k * agents / count);
 }
 
+/* TACIT_LEAK_ bits in words; returns how many. */
+size_t tacit_leak_words(unsigned leaks, const char *words[TACIT_LEAKS]);
+
 /* compare.c: rows for a similarity graph, made from training records. */
 tacit_status tacit_compare_agents(tacit_targets *out, const tacit_session *session,
                                   tacit_compare by, tacit_error *err);
@@ -58,6 +61,9 @@ tacit_budget tacit_session_budget(const tacit_session *session);
 /* budgets.c: the budget of each agent from privacy.budgets; `others` for who is not listed. */
 tacit_status tacit_budgets_load(double **out, const char *path, const tacit_dataset *data,
                                 double others, tacit_error *err);
+/* The same where agents have no names. */
+tacit_status tacit_budgets_by_number(double **out, const char *path, uint32_t agents, double others,
+                                     tacit_error *err);
 /* The same from text; `epsilon` has room for all agents. */
 tacit_status tacit_budgets_parse(double *epsilon, const tacit_dataset *data, double others,
                                  const char *path, const char *text, size_t len, tacit_error *err);

@@ -51,13 +51,18 @@ static tacit_status check(const one_shot_shared *s, const tacit_setup *setup, ta
                           "\"protocol.reach: all\" needs a public graph of at most %d agents; use "
                           "\"neighbours\"",
                           MOST_AGENTS);
+    if (s->options.rules.likeness < 0) /* it takes the whole graph to tell */
+        return tacit_fail(
+            err, TACIT_EINPUT,
+            "nobody knows all weights of the graph here; set \"protocol.likeness\": 1 "
+            "if weights differ, 0.3 if all are the same");
     return TACIT_OK;
 }
 
 /* Weights that are all the same stand for no angles: 1 would make neighbours one agent. */
-static double usual_likeness(const tacit_graph *graph)
+double one_shot_likeness(const tacit_graph *graph)
 {
-    const uint64_t edges = graph ? graph->row[graph->agents] : 0;
+    const uint64_t edges = graph->row[graph->agents];
     for (uint64_t e = 1; e < edges; e++)
         if (graph->weight[e] != graph->weight[0])
             return 1;
@@ -107,8 +112,8 @@ static tacit_status set_up(void *shared, const void *options, const tacit_setup 
     s->squared = !tacit_model_score_up(setup->model);
     if (s->options.size == 0)
         s->options.size = s->squared ? 1 : 0.25;
-    if (s->options.rules.likeness < 0)
-        s->options.rules.likeness = usual_likeness(setup->graph);
+    if (s->options.rules.likeness < 0 && setup->graph)
+        s->options.rules.likeness = one_shot_likeness(setup->graph);
     s->noisy = setup->privacy->mechanism != TACIT_MECHANISM_NONE;
     s->budgets = setup->epsilon != NULL;
     tacit_status status = check(s, setup, err);

@@ -45,6 +45,8 @@ typedef struct one_shot_agent {
     const tacit_public *heard[]; /* words: one a neighbour; reach: all: one an agent */
 } one_shot_agent;
 
+/* What protocol.likeness is by default: 1, but less where all weights are the same. */
+double one_shot_likeness(const tacit_graph *graph);
 size_t one_shot_room(const one_shot_shared *s, uint32_t neighbours);
 /* Learn, from what was heard and own records. */
 tacit_status one_shot_finish(tacit_env *env, const one_shot_shared *s, one_shot_agent *self);

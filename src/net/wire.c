@@ -95,6 +95,11 @@ static tacit_wire_header fields(const uint8_t *bytes)
     return h;
 }
 
+uint32_t tacit_wire_payload(const uint8_t header[TACIT_WIRE_HEADER])
+{
+    return tacit_get_u32(header + AT_PAYLOAD);
+}
+
 /* Is it ours, and our version? */
 static tacit_status check_prefix(const uint8_t *bytes, size_t len, tacit_error *err)
 {

@@ -70,6 +70,9 @@ tacit_status tacit_wire_read(tacit_wire_header *out, const uint8_t *bytes, size_
 tacit_status tacit_wire_open(tacit_wire_header *out, const uint8_t **payload, const uint8_t *bytes,
                              size_t len, tacit_error *err);
 
+/* How many bytes of payload a header of our own announces: to walk a row of frames. */
+uint32_t tacit_wire_payload(const uint8_t header[TACIT_WIRE_HEADER]);
+
 /* ---- payloads: a public vector of a shape that both sides know ---- */
 
 /* The most bytes a payload of `shape` (NULL: none) can have, from us or from anybody; a shape for

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Time passes: agents wake by Poisson clocks, timers ring, peers are pinged, phases follow.
+ *
+ *     meeting --all neighbours greeted, or out of patience--> running --agents done--> waiting
+ *             --neighbours done or gone, or out of patience--> ended
+ *
+ * An event happens at its own time, however late the node gets to it, so that what agents see does
+ * not depend on how busy the machine is. A clock that has fallen far behind (the machine slept)
+ * starts anew instead of ticking in a burst.
+ *
+ * Agreement without anybody who counts for all: a node's agents are quiet when their last words
+ * hardly differ from those before. Its number `quiet` is zero while they are not, else one more
+ * than the least of its neighbours' (which pings tell). A number above h says that everybody
+ * within h hops was quiet when last heard of; the run ends where it exceeds what was agreed on.
+ * Neighbours that are away or done are not asked, so that nobody waits for them.
+ */
+#include <math.h>
+
+#include "runtime/node/node.h"
+
+#define FAR_BEHIND 10.0 /* units of time */
+#define RETRY 5.0       /* seconds after which a disk that was full is tried again */
+
+/* ---- events to come ---- */
+
+tacit_status node_post(tacit_node *n, const runtime_event *event)
+{
+    return runtime_queue_push(&n->queue, event) ? TACIT_OK : tacit_out_of_memory(&n->error);
+}
+
+void node_plan_wake(tacit_node *n, node_agent *a, double after)
+{
+    tacit_stream stream;
+    tacit_stream_open(&stream, &n->random, a->plan->agent, TACIT_FOR_CLOCK, a->drawn++);
+    const double gap = tacit_stream_exponential(&stream);
+    tacit_stream_clear(&stream);
+    const runtime_event wake = {.time = after + gap,
+                                .to = a->plan->agent,
+                                .from = a->plan->agent,
+                                .counter = a->counter++,
+                                .type = TACIT_WAKE};
+    if (node_post(n, &wake) != TACIT_OK)
+        node_fail(n, TACIT_EINTERNAL, "out of memory");
+}
+
+static bool take_request(node_agent *a, uint64_t id)
+{
+    for (size_t k = 0; k < a->request_count; k++)
+        if (a->requests[k].id == id) {
+            a->requests[k] = a->requests[--a->request_count];
+            return true;
+        }
+    return false;
+}
+
+/* Ticks by number are done when there were enough; otherwise time ends them. */
+static bool is_done(const tacit_node *n, const node_agent *a)
+{
+    return n->plan.consortium->end == TACIT_END_TICKS && n->plan.until > 0 &&
+           (double)a->wakes >= n->plan.until;
+}
+
+static void wake(tacit_node *n, node_agent *a, const runtime_event *event)
+{
+    static const tacit_event wakes = {
+        .type = TACIT_WAKE, .from = TACIT_NOBODY, .slot = TACIT_NO_SLOT};
+    const double late = node_time_at(n, n->now) - event->time;
+    if (n->phase != NODE_RUNNING || is_done(n, a))
+        return;
+    node_plan_wake(n, a, event->time + (late > FAR_BEHIND ? late : 0));
+    if (a->silent || node_store_mute(n->store))
+        return;
+    a->wakes++;
+    n->traffic.ticks++;
+    node_handle(n, a, event->time, &wakes);
+}
+
+/* What belongs to an answer that came, or can no longer come, is not told. */
+static bool is_void(node_agent *a, const runtime_event *event)
+{
+    return (event->type == TACIT_REPLY || event->type == TACIT_NO_REPLY) &&
+           !take_request(a, event->id);
+}
+
+void node_deliver(tacit_node *n, const runtime_event *event)
+{
+    node_agent *a = node_hosted(n, event->to);
+    const bool rings = event->type == TACIT_TIMER || event->type == TACIT_NO_REPLY;
+    if (a && event->type == TACIT_WAKE) {
+        wake(n, a, event);
+        return;
+    }
+    if (a && event->payload && event->from != event->to && node_hosted(n, event->from)) {
+        n->traffic.delivered++;
+        a->messages_in++;
+    }
+    if (a && !is_void(a, event)) {
+        const tacit_event e = {.type = (tacit_event_type)event->type,
+                               .at = event->at,
+                               .from = rings ? TACIT_NOBODY : event->from,
+                               .slot = rings ? TACIT_NO_SLOT : node_slot(a, event->from),
+                               .id = event->id,
+                               .payload =
+                                   event->payload ? tacit_vector_public(event->payload) : NULL};
+        node_handle(n, a, event->time, &e);
+    }
+    if (event->payload)
+        tacit_vector_drop(n->pool, event->payload);
+}
+
+/* Timers of a node that cannot release wait until it can. */
+static bool must_wait(const tacit_node *n)
+{
+    return n->queue.heap[0].type != TACIT_WAKE && n->plan.protocol->flags & TACIT_CHATTY &&
+           node_store_mute(n->store);
+}
+
+static double last_time(const tacit_node *n)
+{
+    const bool by_time = n->plan.until > 0 && n->plan.consortium->end != TACIT_END_TICKS;
+    const double until = by_time ? n->plan.until : INFINITY;
+    return n->phase == NODE_RUNNING ? until : INFINITY;
+}
+
+static void run_queue(tacit_node *n)
+{
+    const double until = fmin(node_time_at(n, n->now), last_time(n));
+    while (n->status == TACIT_OK && n->queue.count > 0 && runtime_queue_next(&n->queue) <= until &&
+           !must_wait(n)) {
+        const runtime_event event = runtime_queue_pop(&n->queue);
+        node_deliver(n, &event);
+    }
+}
+
+/* ---- agreement ---- */
+
+static void count_quiet(tacit_node *n)
+{
+    if (n->plan.consortium->end != TACIT_END_AGREEMENT)
+        return;
+    n->quiet = n->phase == NODE_RUNNING ? 1 + node_quiet_around(n) : 0;
+    for (uint32_t k = 0; k < n->plan.hosted_count; k++)
+        if (!(n->agents[k].change <= n->plan.consortium->tolerance))
+            n->quiet = 0;
+}
+
+/* ---- phases ---- */
+
+static bool agents_done(const tacit_node *n)
+{
+    const tacit_consortium_options *c = n->plan.consortium;
+    if (n->plan.until <= 0)
+        return false;
+    if (c->end == TACIT_END_AGREEMENT && n->quiet > (uint64_t)c->hops)
+        return true;
+    if (c->end != TACIT_END_TICKS)
+        return node_time_at(n, n->now) >= n->plan.until;
+    for (uint32_t k = 0; k < n->plan.hosted_count; k++)
+        if (!is_done(n, &n->agents[k]))
+            return false;
+    return true;
+}
+
+static void note_phase(const tacit_node *n, const char *event)
+{
+    log_fields f;
+    log_begin(&f);
+    log_number(&f, "time", n->time);
+    node_note(n, TACIT_LOG_INFO, event, &f);
+}
+
+static void step(tacit_node *n)
+{
+    if (n->phase == NODE_RUNNING && agents_done(n)) {
+        n->phase = NODE_WAITING;
+        n->meet_by = n->now + n->plan.options->patience;
+        note_phase(n, "agents_done");
+        n->beats &= ~UINT64_C(1); /* the neighbours want to know at once */
+        node_beat(n);
+    }
+    if (n->phase == NODE_WAITING && (node_all_ended(n) || n->now >= n->meet_by))
+        node_finish(n);
+}
+
+/* ---- a disk that took no more ---- */
+
+static void revive(tacit_node *n)
+{
+    tacit_error why = {0};
+    if (!n->was_mute || n->now < n->retry_at)
+        return;
+    n->retry_at = n->now + RETRY;
+    if (node_store_revive(n->store, n->time, &why) != TACIT_OK)
+        return;
+    n->was_mute = false;
+    note_phase(n, "speaks_again");
+}
+
+void node_advance(tacit_node *n, double now)
+{
+    n->now = now > n->now ? now : n->now;
+    if (n->status != TACIT_OK || n->phase == NODE_ENDED)
+        return;
+    revive(n);
+    if (n->now >= n->next_beat) {
+        node_beat(n);
+        node_gossip_cycle(n);
+        count_quiet(n);
+        n->next_beat = n->now + n->plan.options->heartbeat / 2;
+    }
+    if (n->phase == NODE_MEETING && (node_all_met(n) || n->now >= n->meet_by))
+        node_start(n);
+    if (n->phase == NODE_RUNNING || n->phase == NODE_WAITING)
+        run_queue(n);
+    if (n->status == TACIT_OK)
+        step(n);
+    if (n->plan.options->checkpoint > 0 && n->now >= n->next_save && n->status == TACIT_OK &&
+        n->phase != NODE_MEETING) {
+        node_checkpoint(n);
+        n->next_save = n->now + n->plan.options->checkpoint;
+    }
+}
+
+double node_next(const tacit_node *n)
+{
+    double next = n->next_beat;
+    if (n->phase == NODE_MEETING || n->phase == NODE_WAITING)
+        next = fmin(next, n->meet_by);
+    if ((n->phase == NODE_RUNNING || n->phase == NODE_WAITING) && n->queue.count > 0 &&
+        !must_wait(n))
+        next = fmin(next, node_seconds_at(n, fmin(runtime_queue_next(&n->queue), last_time(n))));
+    if (n->phase == NODE_RUNNING && n->plan.until > 0 && n->plan.consortium->end != TACIT_END_TICKS)
+        next = fmin(next, node_seconds_at(n, n->plan.until));
+    return next;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A node with everything around it: the clock of the machine, real links, the status port. One
+ * loop, one thread: take in what came, let time pass, answer who asks how it is, wait.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "net/link.h"
+#include "runtime/node/http.h"
+#include "runtime/node/node.h"
+#include "runtime/node/words.h"
+
+#define FRAMES_A_TURN 256 /* taken in before anything else gets its turn */
+#define LONGEST_WAIT 0.25 /* seconds, so that a stop is noticed */
+#define LEAST_FRAME 65536 /* bytes: greetings and membership must fit */
+#define PROBED 64         /* kinds and channels that are asked for their shapes */
+
+typedef struct drive {
+    tacit_link *link;
+    http_server *http;
+} drive;
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- what the core needs ---- */
+
+static tacit_status io_send(void *ctx, const uint8_t key[TACIT_NODE_KEY], const void *head,
+                            size_t head_len, const void *body, size_t body_len)
+{
+    return tacit_link_send(((drive *)ctx)->link, key, head, head_len, body, body_len, NULL);
+}
+
+static void io_connect(void *ctx, const uint8_t key[TACIT_NODE_KEY], const char *endpoint)
+{
+    tacit_link_connect(((drive *)ctx)->link, key, endpoint, NULL);
+}
+
+static void io_meet(void *ctx, const uint8_t key[TACIT_NODE_KEY])
+{
+    tacit_link_meet(((drive *)ctx)->link, key, NULL);
+}
+
+/* ---- creating ---- */
+
+/* The largest frame the protocol can send, as far as its first addresses tell. */
+static size_t largest_frame(const tacit_node *n)
+{
+    const tacit_protocol *p = n->plan.protocol;
+    size_t most = LEAST_FRAME;
+    for (uint32_t channel = 0; p->payload && channel < PROBED; channel++)
+        for (uint32_t kind = 0; kind < PROBED; kind++) {
+            const tacit_shape *shape = p->payload(n->shared, (tacit_address){channel, kind});
+            size_t bytes;
+            if (shape && tacit_wire_bound(&bytes, shape, NULL) == TACIT_OK &&
+                bytes + TACIT_WIRE_HEADER > most)
+                most = bytes + TACIT_WIRE_HEADER;
+        }
+    return most;
+}
+
+static tacit_status open_link(tacit_node *n, drive *d, tacit_error *err)
+{
+    const tacit_node_options *o = n->plan.options;
+    const tacit_node_member *self = &n->plan.members[n->plan.self];
+    tacit_link_options link;
+    tacit_link_defaults(&link);
+    link.listen = o->listen[0] ? o->listen : self->endpoint;
+    link.frame_max = o->frame > 0 ? (size_t)o->frame : largest_frame(n);
+    link.queue = (int)o->queue;
+    link.rate = o->rate;
+    link.burst = o->burst;
+    link.open = o->open;
+    if (!link.listen[0])
+        return tacit_fail(err, TACIT_EINPUT,
+                          "\"%s\" has no endpoint in the list of members: say where to listen by "
+                          "\"node.listen\"",
+                          self->name);
+    tacit_status status = tacit_link_create(&d->link, n->plan.identity, &link, err);
+    for (uint32_t k = 0; k < n->plan.member_count && status == TACIT_OK; k++)
+        if (k != n->plan.self)
+            status = tacit_link_allow(d->link, n->plan.members[k].key, err);
+    return status;
+}
+
+/* Where others reach us: as told, else as listed, else where we listen. */
+static void settle_endpoint(tacit_node *n, const drive *d)
+{
+    node_peer *self = node_peer_by_key(n, n->plan.identity->public_key);
+    const char *told = n->plan.options->advertise;
+    const char *endpoint = told[0]             ? told
+                           : self->endpoint[0] ? self->endpoint
+                                               : tacit_link_endpoint(d->link);
+    if (endpoint != self->endpoint && strlen(endpoint) < sizeof self->endpoint)
+        memcpy(self->endpoint, endpoint, strlen(endpoint) + 1);
+}
+
+tacit_status tacit_node_create(tacit_node **out, const tacit_node_plan *plan, tacit_error *err)
+{
+    drive *d = calloc(1, sizeof *d);
+    *out = NULL;
+    if (!d)
+        return tacit_out_of_memory(err);
+    const node_io io = {.ctx = d, .send = io_send, .connect = io_connect, .meet = io_meet};
+    tacit_node *n = NULL;
+    tacit_status status = node_create(&n, plan, &io, seconds(), err);
+    if (status != TACIT_OK) {
+        free(d);
+        return status;
+    }
+    n->drive = d;
+    status = open_link(n, d, err);
+    if (status == TACIT_OK) {
+        settle_endpoint(n, d);
+        status = node_gossip_init(n, err);
+    }
+    if (status == TACIT_OK && plan->options->status[0])
+        status = http_create(&d->http, plan->options->status, err);
+    if (status != TACIT_OK) {
+        tacit_node_destroy(n);
+        return status;
+    }
+    *out = n;
+    return TACIT_OK;
+}
+
+void tacit_node_destroy(tacit_node *n)
+{
+    if (!n)
+        return;
+    drive *d = n->drive;
+    node_destroy(n);
+    if (d) {
+        tacit_link_free(d->link);
+        http_free(d->http);
+    }
+    free(d);
+}
+
+uint16_t tacit_node_status_port(const tacit_node *n)
+{
+    const drive *d = n->drive;
+    return d->http ? http_port(d->http) : 0;
+}
+
+/* ---- how it is ---- */
+
+static void add_counts(const drive *d, tacit_node_status *out)
+{
+    const tacit_link_counts totals = tacit_link_totals(d->link);
+    tacit_link_peer_counts c;
+    out->handshakes = totals.accepted;
+    out->handshakes_refused = totals.refused;
+    for (size_t k = 0; tacit_link_peer(d->link, k, &c); k++)
+        for (uint32_t j = 0; j < out->peer_count; j++) {
+            tacit_node_peer_row *row = &out->peers[j];
+            if (!c.known || memcmp(row->key, c.key, sizeof c.key) != 0)
+                continue;
+            row->frames_in = c.frames_in;
+            row->bytes_in = c.bytes_in;
+            row->frames_out = c.frames_out;
+            row->bytes_out = c.bytes_out;
+            row->over_rate = c.over_rate;
+            row->queue_full = c.queue_full;
+        }
+}
+
+tacit_status tacit_node_look(const tacit_node *n, tacit_node_status *out, tacit_error *err)
+{
+    tacit_status status = node_look(n, out, err);
+    if (status == TACIT_OK)
+        add_counts(n->drive, out);
+    return status;
+}
+
+static int answer(void *ctx, const char *path, tacit_writer *body, const char **type)
+{
+    tacit_node_status status;
+    if (tacit_node_look(ctx, &status, NULL) != TACIT_OK)
+        return 500;
+    const int code = node_answer(&status, path, body, type);
+    tacit_node_status_clear(&status);
+    return code;
+}
+
+/* ---- the loop ---- */
+
+static void take_in(tacit_node *n, drive *d)
+{
+    for (int k = 0; k < FRAMES_A_TURN; k++) {
+        tacit_frame frame;
+        const double now = seconds();
+        if (tacit_link_receive(d->link, now, &frame, NULL) != TACIT_OK)
+            return;
+        node_receive(n, frame.from, frame.known, frame.bytes, frame.len, now);
+        tacit_frame_free(&frame);
+    }
+}
+
+static void wait(const tacit_node *n, drive *d)
+{
+    int fds[HTTP_FDS];
+    bool readable[HTTP_FDS];
+    const size_t count = d->http ? http_fds(d->http, fds, HTTP_FDS) : 0;
+    double rest = fmin(node_next(n) - seconds(), LONGEST_WAIT);
+    if (d->http && http_busy(d->http))
+        rest = fmin(rest, 0.1);
+    tacit_link_wait(d->link, fmax(rest, 0), fds, count, readable);
+}
+
+tacit_status tacit_node_run(tacit_node *n, const tacit_stop *stop, tacit_error *err)
+{
+    drive *d = n->drive;
+    while (n->phase != NODE_ENDED && n->status == TACIT_OK && !(stop && *stop)) {
+        take_in(n, d);
+        node_advance(n, seconds());
+        if (d->http)
+            http_serve(d->http, seconds(), answer, n);
+        if (n->phase != NODE_ENDED && n->status == TACIT_OK)
+            wait(n, d);
+    }
+    if (n->status != TACIT_OK) {
+        if (err)
+            *err = n->failure;
+        return n->status;
+    }
+    if (n->phase == NODE_ENDED)
+        return TACIT_OK;
+    node_leave(n);
+    return tacit_fail(err, TACIT_EINTERRUPTED, "stopped; what was done is saved");
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Greetings between nodes, and what got lost on the way.
+ *
+ * Links lose frames when they break, and nobody is told. So every pong says what its sender has
+ * heard of the asker's agents; the asker compares that with the last words of its agents that had
+ * left before the ping, and says again what is missing. That one rule serves a frame lost on the
+ * way, a peer that was away, and a crash of either side. It needs no memory beyond one word for
+ * each address, and no acknowledgement for each frame.
+ *
+ * The same list tells how many releases of an agent a peer has heard of. More than the agent's own
+ * ledger knows means that the ledger is an old copy. One peer could lie about it, so where there
+ * are several, two must say so before the node refuses to speak.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "runtime/node/node.h"
+
+/* ---- greetings out ---- */
+
+void node_send_plain(tacit_node *n, node_peer *peer, tacit_wire_kind kind, const uint8_t *bytes,
+                     size_t len)
+{
+    tacit_wire_header h = {.kind = kind,
+                           .protocol = n->plan.protocol->wire_id,
+                           .from = TACIT_NOBODY,
+                           .to = TACIT_NOBODY,
+                           .incarnation = n->incarnation,
+                           .payload = (uint32_t)len};
+    memcpy(h.run, n->plan.run, sizeof h.run);
+    node_transmit(n, peer, &h, bytes);
+}
+
+void node_bye(tacit_node *n, node_peer *peer)
+{
+    node_send_plain(n, peer, TACIT_WIRE_BYE, NULL, 0);
+}
+
+/* What our agents have heard of those of `peer`, in the order greetings want: by their agent,
+ * then by ours. */
+static int by_from_then_to(const void *a, const void *b)
+{
+    const tacit_heard *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return x->to < y->to ? -1 : x->to > y->to;
+}
+
+static tacit_heard *list_heard(const tacit_node *n, const node_peer *peer, uint32_t *count)
+{
+    size_t capacity = 0;
+    tacit_heard *list = NULL;
+    *count = 0;
+    for (uint32_t k = 0; k < n->plan.hosted_count; k++)
+        for (size_t j = 0; j < n->agents[k].heard_count; j++) {
+            const node_heard *h = &n->agents[k].heard[j];
+            if (h->sequence == 0 || node_peer_of(n, h->from) != peer ||
+                *count == TACIT_GREETING_AGENTS)
+                continue;
+            tacit_heard *all = tacit_array_grow(list, &capacity, *count + 1, sizeof *all);
+            if (!all)
+                break;
+            list = all;
+            list[(*count)++] = (tacit_heard){h->from, n->agents[k].plan->agent, h->incarnation,
+                                             h->sequence, h->releases};
+        }
+    if (*count)
+        qsort(list, *count, sizeof *list, by_from_then_to);
+    return list;
+}
+
+void node_greet(tacit_node *n, node_peer *peer, tacit_wire_kind kind, uint64_t stamp)
+{
+    const bool hello = kind == TACIT_WIRE_HELLO || kind == TACIT_WIRE_HELLO_ACK;
+    const bool answer = kind == TACIT_WIRE_HELLO_ACK || kind == TACIT_WIRE_PONG;
+    const tacit_node_member *self = &n->plan.members[n->plan.self];
+    tacit_greeting g = {.stamp = stamp, .quiet = n->quiet};
+    g.flags = (n->phase >= NODE_WAITING ? TACIT_GREETING_ENDED : 0) |
+              (node_store_mute(n->store) ? TACIT_GREETING_MUTE : 0);
+    if (hello) {
+        g.agents = self->count;
+        g.agent = self->agents;
+    }
+    tacit_heard *heard = answer ? list_heard(n, peer, &g.heard_count) : NULL;
+    g.heard = heard;
+    const size_t len = tacit_greeting_bytes(&g);
+    uint8_t *bytes = malloc(len);
+    if (bytes) {
+        tacit_greeting_encode(bytes, &g);
+        node_send_plain(n, peer, kind, bytes, len);
+    }
+    free(bytes);
+    free(heard);
+}
+
+/* ---- what was lost is said again ---- */
+
+static const tacit_heard *find_heard(const tacit_greeting *g, uint32_t from, uint32_t to)
+{
+    const tacit_heard key = {.from = from, .to = to};
+    return g->heard_count ? bsearch(&key, g->heard, g->heard_count, sizeof key, by_from_then_to)
+                          : NULL;
+}
+
+static bool has_heard(const tacit_greeting *g, uint32_t from, uint32_t to, uint64_t incarnation,
+                      uint64_t sequence)
+{
+    const tacit_heard *h = find_heard(g, from, to);
+    return h && (h->incarnation > incarnation ||
+                 (h->incarnation == incarnation && h->sequence >= sequence));
+}
+
+/* The word of `a` that comes after `after` and left before the ping, the earliest such. */
+static const node_word *next_word(const node_agent *a, const node_word *after, uint64_t stamp)
+{
+    const node_word *best = NULL;
+    for (size_t k = 0; k < a->word_count; k++) {
+        const node_word *w = &a->words[k];
+        const bool later = !after || w->incarnation > after->incarnation ||
+                           (w->incarnation == after->incarnation && w->sequence > after->sequence);
+        const bool first = !best || w->incarnation < best->incarnation ||
+                           (w->incarnation == best->incarnation && w->sequence < best->sequence);
+        if (w->payload && later && first && (stamp == 0 || w->stamp < stamp))
+            best = w;
+    }
+    return best;
+}
+
+static void say_words(tacit_node *n, node_agent *a, node_peer *peer, uint32_t to,
+                      const tacit_greeting *g)
+{
+    for (const node_word *w = NULL; (w = next_word(a, w, g->stamp));) {
+        if (has_heard(g, a->plan->agent, to, w->incarnation, w->sequence))
+            continue;
+        tacit_wire_header h = {.kind = TACIT_WIRE_MESSAGE,
+                               .protocol = n->plan.protocol->wire_id,
+                               .from = a->plan->agent,
+                               .to = to,
+                               .incarnation = w->incarnation,
+                               .sequence = w->sequence,
+                               .releases = w->releases,
+                               .at = w->at,
+                               .payload = w->payload->len};
+        memcpy(h.run, n->plan.run, sizeof h.run);
+        if (node_transmit(n, peer, &h, w->payload->bytes) == TACIT_OK)
+            peer->resent++;
+    }
+}
+
+/* Of an earlier life: once its peer has told what it heard, it is sent or forgotten. */
+static void say_frames(tacit_node *n, node_peer *peer, const tacit_greeting *g)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < n->again_count; k++) {
+        const node_again *f = &n->again[k];
+        if (node_peer_of(n, f->header.to) != peer) {
+            n->again[kept++] = *f;
+            continue;
+        }
+        if (!has_heard(g, (uint32_t)f->header.from, (uint32_t)f->header.to, f->header.incarnation,
+                       f->header.sequence) &&
+            node_transmit(n, peer, &f->header, f->payload->bytes) == TACIT_OK)
+            peer->resent++;
+        node_bytes_drop(f->payload);
+    }
+    n->again_count = kept;
+}
+
+static void say_again(tacit_node *n, node_peer *peer, const tacit_greeting *g)
+{
+    if (node_store_mute(n->store) || n->phase == NODE_MEETING)
+        return;
+    say_frames(n, peer, g);
+    for (uint32_t k = 0; k < n->plan.hosted_count; k++) {
+        node_agent *a = &n->agents[k];
+        for (uint32_t j = 0; j < a->plan->neighbours && !a->silent; j++)
+            if (node_peer_of(n, a->plan->neighbour[j]) == peer)
+                say_words(n, a, peer, a->plan->neighbour[j], g);
+    }
+}
+
+/* ---- greetings in ---- */
+
+void node_judge_ledger(tacit_node *n)
+{
+    uint32_t witnesses = 0, greeted = 0;
+    const node_peer *last = NULL;
+    for (size_t k = 0; k < n->peer_count; k++) {
+        const node_peer *peer = &n->peers[k];
+        greeted += peer->greeted && peer->watched;
+        witnesses += peer->doubts;
+        last = peer->doubts ? peer : last;
+    }
+    const bool alone = witnesses == 1 && greeted == 1 && n->phase != NODE_MEETING;
+    if (witnesses < 2 && !alone)
+        return;
+    tacit_fail(&n->error, TACIT_EVERIFY,
+               "\"%s\" has heard of more releases of agent %u than its ledger knows: the ledger is "
+               "an old copy, which could spend its budget twice; put the latest one back",
+               last->name, last->doubted);
+    node_fail(n, TACIT_EVERIFY, NULL);
+}
+
+static void note_doubt(tacit_node *n, node_peer *peer, const tacit_heard *h, uint64_t ours)
+{
+    log_fields f;
+    log_begin(&f);
+    log_text(&f, "peer", peer->name);
+    log_u64(&f, "agent", h->from);
+    log_u64(&f, "heard_releases", h->releases);
+    log_u64(&f, "own_releases", ours);
+    node_note(n, TACIT_LOG_ERROR, "ledger_doubted", &f);
+    peer->doubts = true;
+    peer->doubted = h->from;
+}
+
+static void check_own_past(tacit_node *n, node_peer *peer, const tacit_greeting *g)
+{
+    for (uint32_t k = 0; k < g->heard_count && n->status == TACIT_OK; k++) {
+        const tacit_heard *h = &g->heard[k];
+        const node_agent *a = node_hosted(n, h->from);
+        if (!a)
+            continue;
+        if (h->incarnation > n->incarnation)
+            node_rise(n, h->incarnation);
+        const uint64_t ours =
+            tacit_ledger_releases(tacit_ledger_file_ledger(node_store_ledger(n->store, a->index)));
+        if (h->releases <= ours)
+            continue;
+        note_doubt(n, peer, h, ours);
+        node_judge_ledger(n);
+    }
+}
+
+/* Open mode: whoever comes first has an agent number that nobody on the list has. */
+static void claim_agents(tacit_node *n, node_peer *peer, const tacit_greeting *g)
+{
+    for (uint32_t k = 0; k < g->agents; k++) {
+        const node_peer *owner = node_peer_of(n, g->agent[k]);
+        if (owner == peer)
+            continue;
+        if (owner || peer->listed || n->place_count >= TACIT_GREETING_AGENTS)
+            node_refuse(n, peer, TACIT_REFUSED_SENDER,
+                        "it says it hosts an agent that it does not");
+        else if (node_add_place(n, g->agent[k], (uint32_t)(peer - n->peers), NULL) != TACIT_OK)
+            return;
+    }
+}
+
+void node_on_greeting(tacit_node *n, node_peer *peer, const tacit_wire_header *h,
+                      const uint8_t *payload)
+{
+    tacit_greeting g = {0};
+    tacit_error err = {0};
+    if (tacit_greeting_decode(&g, payload, h->payload, &err) != TACIT_OK) {
+        node_refuse(n, peer, TACIT_REFUSED_GARBAGE, err.text);
+        return;
+    }
+    peer->quiet = g.quiet;
+    peer->ended = g.flags & TACIT_GREETING_ENDED;
+    peer->mute = g.flags & TACIT_GREETING_MUTE;
+    claim_agents(n, peer, &g);
+    if (h->kind == TACIT_WIRE_HELLO)
+        node_greet(n, peer, TACIT_WIRE_HELLO_ACK, 0);
+    if (h->kind == TACIT_WIRE_PING)
+        node_greet(n, peer, TACIT_WIRE_PONG, g.stamp);
+    if (h->kind == TACIT_WIRE_HELLO_ACK || (h->kind == TACIT_WIRE_PONG && g.stamp <= peer->ping)) {
+        if (h->kind == TACIT_WIRE_PONG && g.stamp == peer->ping)
+            peer->round_trip = n->now - peer->ping_sent;
+        peer->greeted = true;
+        check_own_past(n, peer, &g);
+        if (n->status == TACIT_OK)
+            say_again(n, peer, &g);
+    }
+    tacit_greeting_clear(&g);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_NODE_INTERNAL_H
+#define TACIT_NODE_INTERNAL_H
+/*
+ * A node's own structures. The core is a state machine: frames and the time come in by calls,
+ * frames go out by node_io, and the disk is the store. So the same code runs under a real clock
+ * and real links (drive.c), under a clock that a test moves, and under a fuzzer.
+ *
+ *   node.c       create, destroy, start, end
+ *   env.c        what agents see: the environment
+ *   handle.c     one event, one agent; then what it said is charged, written down and sent
+ *   receive.c    a frame of a peer: everything that is checked before an agent hears of it
+ *   peers.c      who hosts whom, who is there
+ *   greet.c      hello, ping and pong; what was lost is said again
+ *   gossip.c     membership: where peers are
+ *   advance.c    time passes: ticks, timers, pings, phases, the end
+ *   persist.c    an agent as bytes
+ *   look.c       tacit_node_look
+ *   drive.c      tacit_node_run: clock, link, status server around the core
+ *   store.c, http.c, words.c, log.c   see their headers
+ *
+ * Three times are kept apart: `now`, seconds of a monotonic clock; the protocol's time, units
+ * since the agents started; and the wall clock, which nothing here reads.
+ */
+#include "base/pool.h"
+#include "base/scratch.h"
+#include "net/greeting.h"
+#include "net/keys.h"
+#include "net/members.h"
+#include "net/suspect.h"
+#include "net/wire.h"
+#include "runtime/node/log.h"
+#include "runtime/node/store.h"
+#include "runtime/queue.h"
+#include "tacit/node.h"
+#include "tacit/random.h"
+
+/* What carries frames to peers. */
+typedef struct node_io {
+    void *ctx;
+    /* One frame in two pieces. TACIT_NO: not now, and nothing was sent. */
+    tacit_status (*send)(void *ctx, const uint8_t key[TACIT_NODE_KEY], const void *head,
+                         size_t head_len, const void *body, size_t body_len);
+    /* From now on this peer is found there. */
+    void (*connect)(void *ctx, const uint8_t key[TACIT_NODE_KEY], const char *endpoint);
+    /* Open mode: frames so far came from a link key; this is whose it is. */
+    void (*meet)(void *ctx, const uint8_t key[TACIT_NODE_KEY]);
+} node_io;
+
+/* Bytes that several frames share. */
+typedef struct node_bytes {
+    uint32_t refs;
+    uint32_t len;
+    uint8_t bytes[];
+} node_bytes;
+
+/* The last thing an agent told all its neighbours under an address: who missed it is told again,
+ * in the same bytes. */
+typedef struct node_word {
+    tacit_address at;
+    uint64_t incarnation, sequence, releases;
+    uint64_t stamp; /* pings with a larger one left after it */
+    node_bytes *payload;
+} node_word;
+
+/* What an agent has heard of another. */
+typedef struct node_heard {
+    uint32_t from;
+    uint64_t incarnation, sequence, releases;
+    uint64_t asked; /* releases made at its request */
+} node_heard;
+
+typedef struct node_request {
+    uint64_t id;
+    uint32_t to;
+} node_request;
+
+typedef struct node_agent {
+    const tacit_node_agent *plan;
+    uint32_t index;
+    double degree;
+    void *state;
+    uint64_t wakes, drawn; /* times woken; gaps drawn */
+    uint64_t sequence;     /* of its frames, in this incarnation */
+    uint64_t counter;      /* of timers and requests */
+    bool resumed;          /* its state came from the store */
+    bool silent;           /* its ledger cannot be made right: it never speaks again */
+    bool spent;            /* its ledger refused something */
+    double change;         /* of its last word from the one before, relative; infinity: unknown */
+    tacit_vector *said;    /* that word, while agreement is looked for */
+    node_word *words;
+    size_t word_count, word_capacity;
+    node_heard *heard; /* sorted by `from` */
+    size_t heard_count, heard_capacity;
+    node_request *requests; /* that wait for their replies */
+    size_t request_count, request_capacity;
+    uint64_t messages_in, messages_out;
+} node_agent;
+
+typedef struct node_peer {
+    uint8_t key[TACIT_NODE_KEY];
+    char name[64];
+    char endpoint[64];
+    uint64_t found;   /* stamp of the descriptor that told the endpoint; 0: the list of members */
+    uint32_t *agents; /* sorted */
+    uint32_t count;
+    bool self;
+    bool listed;   /* a member; else somebody who came (open mode) */
+    bool watched;  /* hosts a neighbour of ours */
+    uint32_t slot; /* in the failure detector; UINT32_MAX: not watched */
+    bool met;      /* heard in this life of ours */
+    bool greeted;  /* has told what it heard of our agents */
+    bool left;     /* said goodbye */
+    bool ended, mute;
+    bool doubts;      /* says that our ledger is an old copy, */
+    uint32_t doubted; /* of this agent */
+    bool connected;   /* a link to it was asked for */
+    bool reported;    /* what is wrong with it was logged */
+    uint64_t quiet;
+    uint64_t ping;    /* stamp of the ping that waits for its pong; 0: none */
+    double ping_sent; /* when */
+    double round_trip;
+    uint64_t refused, resent;
+} node_peer;
+
+/* A frame of the last release of an earlier life, for one receiver: sent again, as it was, once
+ * its peer has told what it heard. */
+typedef struct node_again {
+    tacit_wire_header header;
+    node_bytes *payload;
+} node_again;
+
+/* Where an agent lives. */
+typedef struct node_place {
+    uint32_t agent, peer;
+} node_place;
+
+typedef enum node_phase {
+    NODE_MEETING, /* neighbours are greeted, agents wait */
+    NODE_RUNNING,
+    NODE_WAITING, /* its agents are done, some neighbours' may not be */
+    NODE_ENDED
+} node_phase;
+
+/* Something a handler said, until it has returned. */
+typedef struct node_saying {
+    tacit_event_type type; /* TACIT_MESSAGE, REQUEST or REPLY */
+    tacit_agent to;        /* TACIT_NOBODY: all neighbours */
+    tacit_address at;
+    uint64_t id;
+    tacit_vector *payload;
+} node_saying;
+
+struct tacit_node {
+    tacit_node_plan plan;
+    node_io io;
+    node_phase phase;
+    double born; /* when this life began: seconds */
+    double now;
+    double origin;    /* when the protocol's time was zero */
+    double time;      /* the protocol's, never backwards */
+    double meet_by;   /* meeting ends, or waiting: seconds */
+    double next_beat; /* seconds */
+    double next_save;
+    uint64_t beats;
+    uint64_t incarnation;
+    uint64_t stamps; /* pings so far */
+    uint64_t quiet;
+    tacit_random random;
+    tacit_stream chance; /* of membership */
+    node_store *store;
+    uint64_t checkpoints;
+    double retry_at; /* a mute store is tried again */
+    bool was_mute;
+    bool resumed_end; /* an earlier life reached the end */
+    void *shared;
+    tacit_pool *pool;
+    tacit_scratch *scratch;
+    node_agent *agents;
+    node_peer *peers;
+    size_t peer_count, peer_capacity;
+    uint32_t *by_key; /* peers, sorted by key */
+    node_place *places;
+    size_t place_count, place_capacity;
+    node_again *again;
+    size_t again_count, again_capacity;
+    tacit_suspect *suspect;
+    tacit_members *members;
+    runtime_queue queue;
+    tacit_traffic traffic;
+    uint64_t refusals[TACIT_REFUSALS];
+    /* the handler that runs now */
+    node_agent *at;
+    tacit_event_type handling;
+    tacit_facts facts;
+    tacit_env env;
+    node_saying *said;
+    size_t said_count, said_capacity;
+    tacit_permit **permits;
+    size_t permit_count, permit_capacity;
+    uint8_t *encoded; /* room for one payload */
+    size_t encoded_room;
+    /* the first failure */
+    tacit_status status;
+    tacit_error failure;
+    tacit_error error; /* of the handler at hand */
+    void *drive;       /* drive.c's own */
+};
+
+/* ---- node.c ---- */
+/* Everything but links: `now` is the time it begins. */
+tacit_status node_create(tacit_node **out, const tacit_node_plan *plan, const node_io *io,
+                         double now, tacit_error *err);
+void node_destroy(tacit_node *node);
+/* Agents start, or go on where they were. */
+void node_start(tacit_node *node);
+/* TACIT_FINISH to all agents that have not ended, once. */
+void node_finish(tacit_node *node);
+/* Saved, and said goodbye. */
+void node_leave(tacit_node *node);
+void node_fail(tacit_node *node, tacit_status status, const char *why);
+/* Peers remember a later life of this node than its store does: begin one that is later still. */
+void node_rise(tacit_node *node, uint64_t above);
+/* Room for an encoded payload of so many bytes, in `encoded`. */
+tacit_status node_room_for(tacit_node *node, size_t bytes, tacit_error *err);
+/* To the plan's log; `fields` by log.h. */
+void node_note(const tacit_node *node, tacit_log_level level, const char *event,
+               log_fields *fields);
+
+/* ---- env.c ---- */
+extern const tacit_env_ops node_env_ops;
+
+/* ---- handle.c ---- */
+void node_handle(tacit_node *node, node_agent *agent, double time, const tacit_event *event);
+node_bytes *node_bytes_of(const uint8_t *from, size_t len); /* NULL when memory is out */
+void node_bytes_drop(node_bytes *bytes);
+/* The agent's place for its last word under an address; NULL when memory is out. */
+node_word *node_word_at(node_agent *agent, tacit_address at);
+/* A frame to the peer that hosts `to`. */
+tacit_status node_transmit(tacit_node *node, node_peer *peer, const tacit_wire_header *header,
+                           const uint8_t *payload);
+
+/* ---- receive.c ---- */
+/* A frame from the peer whose key the link proved (a link key, if nobody of it is `known`).
+ * Whatever it holds, the node lives. */
+void node_receive(tacit_node *node, const uint8_t key[TACIT_NODE_KEY], bool known,
+                  const uint8_t *bytes, size_t len, double now);
+node_heard *node_heard_of(node_agent *agent, uint32_t from);
+void node_refuse(tacit_node *node, node_peer *peer, tacit_node_refusal why, const char *words);
+
+/* ---- peers.c ---- */
+tacit_status node_peers_init(tacit_node *node, tacit_error *err);
+void node_peers_clear(tacit_node *node);
+node_peer *node_peer_by_key(const tacit_node *node, const uint8_t key[TACIT_NODE_KEY]);
+node_peer *node_peer_of(const tacit_node *node, tacit_agent agent); /* NULL: nobody hosts it */
+node_agent *node_hosted(const tacit_node *node, tacit_agent agent); /* NULL: not here */
+uint32_t node_slot(const node_agent *agent, tacit_agent neighbour); /* TACIT_NO_SLOT: none */
+/* A sign of life. */
+void node_hear(tacit_node *node, node_peer *peer);
+/* Somebody who is on no list, in open mode. NULL: no more of those. */
+node_peer *node_peer_add(tacit_node *node, const uint8_t key[TACIT_NODE_KEY]);
+tacit_status node_add_place(tacit_node *node, uint32_t agent, uint32_t peer, tacit_error *err);
+void node_on_bye(tacit_node *node, node_peer *peer);
+/* Pings, and what the failure detector found. */
+void node_beat(tacit_node *node);
+/* Are all neighbours that live met (or, at the end, done)? */
+bool node_all_met(const tacit_node *node);
+bool node_all_ended(const tacit_node *node);
+/* The least `quiet` of the neighbours that are there and not done. */
+uint64_t node_quiet_around(const tacit_node *node);
+
+/* ---- greet.c ---- */
+/* A frame from node to node. */
+void node_send_plain(tacit_node *node, node_peer *peer, tacit_wire_kind kind, const uint8_t *bytes,
+                     size_t len);
+void node_bye(tacit_node *node, node_peer *peer);
+void node_greet(tacit_node *node, node_peer *peer, tacit_wire_kind kind, uint64_t stamp);
+void node_on_greeting(tacit_node *node, node_peer *peer, const tacit_wire_header *header,
+                      const uint8_t *payload);
+/* Fails the node if enough peers say that its ledger is an old copy. */
+void node_judge_ledger(tacit_node *node);
+
+/* ---- gossip.c ---- */
+/* Once it is known where this node is reached. */
+tacit_status node_gossip_init(tacit_node *node, tacit_error *err);
+void node_gossip_cycle(tacit_node *node);
+void node_on_membership(tacit_node *node, node_peer *peer, const uint8_t *payload, size_t len);
+/* Open mode: who sent this frame, if a stranger introduces itself by it; NULL otherwise. */
+node_peer *node_introduction(tacit_node *node, const uint8_t link_key[TACIT_CURVE_BYTES],
+                             const uint8_t *bytes, size_t len);
+
+/* ---- advance.c ---- */
+/* Time is now `now`: whatever is due happens. */
+void node_advance(tacit_node *node, double now);
+/* When it wants to be advanced again, at the latest. */
+double node_next(const tacit_node *node);
+tacit_status node_post(tacit_node *node, const runtime_event *event);
+/* An event whose time has come, to the agent it is for; takes over the payload. */
+void node_deliver(tacit_node *node, const runtime_event *event);
+void node_plan_wake(tacit_node *node, node_agent *agent, double after);
+
+/* ---- persist.c ---- */
+/* The agent as bytes, in a saver the caller frees; NULL when memory is out. */
+tacit_saver *node_save_agent(const tacit_node *node, const node_agent *agent, const uint8_t **bytes,
+                             size_t *len);
+tacit_status node_load_agent(tacit_node *node, node_agent *agent, const uint8_t *bytes, size_t len,
+                             tacit_error *err);
+/* Frames of the last release, out of the store: last words, and what is to be sent again. */
+tacit_status node_load_frames(tacit_node *node, node_agent *agent, const uint8_t *bytes, size_t len,
+                              tacit_error *err);
+/* All agents to the store. A failure is logged, not fatal. */
+void node_checkpoint(tacit_node *node);
+
+/* ---- look.c ---- */
+/* All but what links know. */
+tacit_status node_look(const tacit_node *node, tacit_node_status *out, tacit_error *err);
+
+static inline double node_time_at(const tacit_node *node, double now)
+{
+    return (now - node->origin) / node->plan.consortium->unit;
+}
+static inline double node_seconds_at(const tacit_node *node, double time)
+{
+    return node->origin + time * node->plan.consortium->unit;
+}
+
+#endif

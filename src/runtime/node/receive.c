@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A frame of a peer, and everything that is checked before an agent hears of it. In this order:
+ *
+ *   1. bytes: a header of our version, and as much payload as it says;
+ *   2. run and protocol: what was agreed on here;
+ *   3. sender: the key that the link proved hosts the agent that the frame says it is from;
+ *   4. receiver: an agent of this node, and unless the protocol talks to strangers, a neighbour;
+ *   5. order: later than everything heard from that agent (incarnation, then sequence);
+ *   6. ledger: at least as many releases as it had charged before;
+ *   7. requests: within what one agent may ask for; replies: to what was asked, of who was asked;
+ *   8. payload: of the shape the protocol declares, finite, no number above the agreed size.
+ *
+ * What fails is counted by why, logged once a peer and reason, and forgotten.
+ */
+#include <string.h>
+
+#include "base/array.h"
+#include "runtime/node/node.h"
+
+#define WAITING_MOST 4096 /* messages kept for agents that have not started */
+
+const char *const tacit_node_refusal_names[TACIT_REFUSALS] = {
+    "garbage", "version", "run", "sender", "receiver", "replay", "payload", "rollback", "request"};
+
+void node_refuse(tacit_node *n, node_peer *peer, tacit_node_refusal why, const char *words)
+{
+    log_fields f;
+    const bool first = !(peer->reported >> why & 1);
+    n->refusals[why]++;
+    peer->refused++;
+    peer->reported |= UINT32_C(1) << why;
+    log_begin(&f);
+    log_text(&f, "peer", peer->name);
+    log_text(&f, "reason", tacit_node_refusal_names[why]);
+    log_text(&f, "why", words);
+    node_note(n, first ? TACIT_LOG_WARN : TACIT_LOG_DEBUG, "frame_refused", &f);
+}
+
+/* ---- order ---- */
+
+node_heard *node_heard_of(node_agent *a, uint32_t from)
+{
+    size_t low = 0, high = a->heard_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (a->heard[middle].from < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < a->heard_count && a->heard[low].from == from)
+        return &a->heard[low];
+    if (a->heard_count >= TACIT_GREETING_AGENTS)
+        return NULL;
+    node_heard *all =
+        tacit_array_grow(a->heard, &a->heard_capacity, a->heard_count + 1, sizeof *all);
+    if (!all)
+        return NULL;
+    a->heard = all;
+    memmove(&all[low + 1], &all[low], (a->heard_count++ - low) * sizeof *all);
+    all[low] = (node_heard){.from = from};
+    return &all[low];
+}
+
+static bool is_later(const tacit_wire_header *h, const node_heard *heard)
+{
+    return h->incarnation > heard->incarnation ||
+           (h->incarnation == heard->incarnation && h->sequence > heard->sequence);
+}
+
+/* ---- frames between agents ---- */
+
+static bool waits_for(const node_agent *a, uint64_t id, tacit_agent from)
+{
+    for (size_t k = 0; k < a->request_count; k++)
+        if (a->requests[k].id == id && a->requests[k].to == from)
+            return true;
+    return false;
+}
+
+/* What is wrong with it, in words; NULL if nothing is. */
+static const char *check_ask(const tacit_node *n, const tacit_wire_header *h, const node_agent *a,
+                             const node_heard *heard)
+{
+    if (h->kind == TACIT_WIRE_REPLY)
+        return waits_for(a, h->request, h->from) ? NULL : "nobody asked";
+    if (h->kind != TACIT_WIRE_REQUEST)
+        return NULL;
+    if (!(n->plan.protocol->flags & TACIT_CHATTY))
+        return "this protocol answers no requests";
+    return heard->asked < (uint64_t)n->plan.options->asked
+               ? NULL
+               : "it has asked for as many releases as one agent may (\"node.asked\")";
+}
+
+static const tacit_event_type event_type[] = {[TACIT_WIRE_MESSAGE] = TACIT_MESSAGE,
+                                              [TACIT_WIRE_REQUEST] = TACIT_REQUEST,
+                                              [TACIT_WIRE_REPLY] = TACIT_REPLY};
+
+static tacit_vector *decode(tacit_node *n, node_peer *peer, const tacit_wire_header *h,
+                            const uint8_t *payload)
+{
+    const tacit_protocol *p = n->plan.protocol;
+    const tacit_shape *shape = p->payload ? p->payload(n->shared, h->at) : NULL;
+    tacit_error err = {0};
+    if (!shape) {
+        node_refuse(n, peer, TACIT_REFUSED_PAYLOAD, "the protocol has no such message");
+        return NULL;
+    }
+    tacit_vector *v = tacit_pool_vector_raw(n->pool, shape, 0);
+    if (!v) {
+        node_fail(n, TACIT_EINTERNAL, "out of memory");
+        return NULL;
+    }
+    if (tacit_wire_decode(tacit_vector_public(v), payload, h->payload, n->plan.consortium->largest,
+                          &err) != TACIT_OK) {
+        node_refuse(n, peer, TACIT_REFUSED_PAYLOAD, err.text);
+        tacit_vector_drop(n->pool, v);
+        return NULL;
+    }
+    v->flags |= TACIT_VECTOR_FROZEN;
+    return v;
+}
+
+static uint64_t charged(const tacit_node *n, const node_agent *a)
+{
+    return tacit_ledger_releases(tacit_ledger_file_ledger(node_store_ledger(n->store, a->index)));
+}
+
+static void log_accepted(const tacit_node *n, const tacit_wire_header *h)
+{
+    if (n->plan.options->log > TACIT_LOG_DEBUG)
+        return;
+    log_fields f;
+    log_begin(&f);
+    log_u64(&f, "from", h->from);
+    log_u64(&f, "to", h->to);
+    log_u64(&f, "incarnation", h->incarnation);
+    log_u64(&f, "sequence", h->sequence);
+    node_note(n, TACIT_LOG_DEBUG, "message_accepted", &f);
+}
+
+/* The agent hears it now; before the start, and in a time of its own, later. */
+static void deliver(tacit_node *n, const tacit_wire_header *h, node_agent *a, tacit_vector *v)
+{
+    const runtime_event event = {.time = node_time_at(n, n->now),
+                                 .to = a->plan->agent,
+                                 .from = (uint32_t)h->from,
+                                 .counter = a->counter++,
+                                 .type = event_type[h->kind],
+                                 .at = h->at,
+                                 .id = h->request,
+                                 .payload = v};
+    n->traffic.delivered++;
+    a->messages_in++;
+    if (n->phase == NODE_MEETING) {
+        if (node_post(n, &event) != TACIT_OK)
+            tacit_vector_drop(n->pool, v);
+        return;
+    }
+    const uint64_t before = charged(n, a);
+    node_deliver(n, &event);
+    if (h->kind == TACIT_WIRE_REQUEST)
+        node_heard_of(a, (uint32_t)h->from)->asked += charged(n, a) - before;
+}
+
+/* Can it be heard at all at the moment? What cannot is as if it had been lost on the way. */
+static bool listens(const tacit_node *n)
+{
+    if (n->phase == NODE_ENDED)
+        return false;
+    if (n->phase == NODE_MEETING)
+        return n->queue.count < WAITING_MOST;
+    return !(n->plan.protocol->flags & TACIT_CHATTY) || !node_store_mute(n->store);
+}
+
+static void on_agents(tacit_node *n, node_peer *peer, const tacit_wire_header *h,
+                      const uint8_t *payload)
+{
+    node_agent *a = node_hosted(n, h->to);
+    if (node_peer_of(n, h->from) != peer) {
+        node_refuse(n, peer, TACIT_REFUSED_SENDER, "it does not host the agent it speaks for");
+        return;
+    }
+    const bool stranger = a && node_slot(a, h->from) == TACIT_NO_SLOT;
+    if (!a || (stranger && !(n->plan.protocol->flags & TACIT_CHATTY))) {
+        node_refuse(n, peer, TACIT_REFUSED_RECEIVER, a ? "no neighbour" : "no such agent here");
+        return;
+    }
+    node_heard *heard = node_heard_of(a, (uint32_t)h->from);
+    if (!heard || !listens(n))
+        return;
+    if (!is_later(h, heard)) {
+        node_refuse(n, peer, TACIT_REFUSED_REPLAY, "heard before");
+        return;
+    }
+    if (h->releases < heard->releases) {
+        node_refuse(n, peer, TACIT_REFUSED_ROLLBACK,
+                    "its ledger has fewer releases than it told of before");
+        return;
+    }
+    const char *wrong = check_ask(n, h, a, heard);
+    if (wrong) {
+        node_refuse(n, peer, TACIT_REFUSED_REQUEST, wrong);
+        return;
+    }
+    tacit_vector *v = decode(n, peer, h, payload);
+    if (!v)
+        return;
+    heard->incarnation = h->incarnation;
+    heard->sequence = h->sequence;
+    heard->releases = h->releases;
+    log_accepted(n, h);
+    deliver(n, h, a, v);
+}
+
+/* ---- all frames ---- */
+
+static void on_foreign(tacit_node *n, node_peer *peer, const uint8_t *bytes, size_t len,
+                       tacit_node_refusal why, const char *words)
+{
+    uint8_t version, kind;
+    const bool first = !(peer->reported >> why & 1);
+    node_refuse(n, peer, why, words);
+    /* Politely, and once: two that do not understand each other must not talk for ever. */
+    if (first && tacit_wire_peek(bytes, len, &version, &kind) && kind != TACIT_WIRE_BYE)
+        node_bye(n, peer);
+}
+
+static void dispatch(tacit_node *n, node_peer *peer, const tacit_wire_header *h,
+                     const uint8_t *payload)
+{
+    switch (h->kind) {
+    case TACIT_WIRE_MESSAGE:
+    case TACIT_WIRE_REQUEST:
+    case TACIT_WIRE_REPLY:
+        on_agents(n, peer, h, payload);
+        return;
+    case TACIT_WIRE_HELLO:
+    case TACIT_WIRE_HELLO_ACK:
+    case TACIT_WIRE_PING:
+    case TACIT_WIRE_PONG:
+        node_on_greeting(n, peer, h, payload);
+        return;
+    case TACIT_WIRE_MEMBERSHIP:
+        node_on_membership(n, peer, payload, h->payload);
+        return;
+    case TACIT_WIRE_BYE:
+        node_on_bye(n, peer);
+        return;
+    }
+}
+
+void node_receive(tacit_node *n, const uint8_t key[TACIT_NODE_KEY], bool known,
+                  const uint8_t *bytes, size_t len, double now)
+{
+    tacit_wire_header h;
+    const uint8_t *payload;
+    tacit_error err = {0};
+    n->now = now > n->now ? now : n->now;
+    node_peer *peer = known ? node_peer_by_key(n, key) : NULL;
+    if (!known && n->plan.options->open)
+        peer = node_introduction(n, key, bytes, len);
+    if (!peer || peer->self || n->status != TACIT_OK)
+        return;
+    tacit_status status = tacit_wire_open(&h, &payload, bytes, len, &err);
+    if (status == TACIT_EPEER) {
+        on_foreign(n, peer, bytes, len, TACIT_REFUSED_VERSION, err.text);
+        return;
+    }
+    if (status != TACIT_OK) {
+        node_refuse(n, peer, TACIT_REFUSED_GARBAGE, err.text);
+        return;
+    }
+    if (memcmp(h.run, n->plan.run, sizeof h.run) != 0 || h.protocol != n->plan.protocol->wire_id) {
+        on_foreign(n, peer, bytes, len, TACIT_REFUSED_RUN,
+                   "it takes part in another run: compare the files of the consortium");
+        return;
+    }
+    node_hear(n, peer);
+    dispatch(n, peer, &h, payload);
+}

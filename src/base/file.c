@@ -52,3 +52,58 @@ tacit_status tacit_file_read(char **text, size_t *len, const char *path, size_t 
     close(fd);
     return status;
 }
+
+static bool write_all(int fd, const char *bytes, size_t len)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t n = write(fd, bytes + done, len - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        done += (size_t)n;
+    }
+    return fsync(fd) == 0;
+}
+
+tacit_status tacit_file_create(const char *path, unsigned mode, const void *bytes, size_t len,
+                               const char *what, tacit_error *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (mode_t)mode);
+    if (fd < 0)
+        return tacit_fail(err, TACIT_EINPUT, "cannot make the %s \"%.300s\": %s", what, path,
+                          strerror(errno));
+    bool good = write_all(fd, bytes, len);
+    good = close(fd) == 0 && good;
+    good = good && tacit_sync_folder_of(path);
+    if (good)
+        return TACIT_OK;
+    int number = errno;
+    unlink(path);
+    return tacit_fail(err, TACIT_EINPUT, "cannot write the %s \"%.300s\": %s", what, path,
+                      strerror(number));
+}
+
+/* What is in a folder, and not only in its files, must be on the disk too. */
+bool tacit_sync_folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = !slash ? strdup(".") : slash == path ? strdup("/") : strndup(path, slash - path);
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    free(folder);
+    bool done = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0)
+        close(fd);
+    return done;
+}
+
+char *tacit_path_with(const char *path, const char *end)
+{
+    const size_t a = strlen(path), b = strlen(end);
+    char *out = malloc(a + b + 1);
+    if (!out)
+        return NULL;
+    memcpy(out, path, a);
+    memcpy(out + a, end, b + 1);
+    return out;
+}

@@ -60,6 +60,7 @@ tacit_status tacit_link_send(tacit_link *link, const uint8_t key[TACIT_IDENTITY_
 
 typedef struct tacit_frame {
     uint8_t from[TACIT_IDENTITY_BYTES]; /* proven */
+    bool known;                         /* it is an identity; false: a link key (open mode) */
     const uint8_t *bytes;
     size_t len;
     void *keep; /* the link's own */
@@ -71,13 +72,13 @@ tacit_status tacit_link_receive(tacit_link *link, double now, tacit_frame *frame
 void tacit_frame_free(tacit_frame *frame);
 
 /* Open mode: a frame's sender whose identity is not known yet has its link key in `from`, and
- * `known` of the counters below is false. This says which identity has that link key (it is
+ * `known` is false. This says which identity has that link key (it is
  * checked), so that later frames come from it. */
 tacit_status tacit_link_meet(tacit_link *link, const uint8_t key[TACIT_IDENTITY_BYTES],
                              tacit_error *err);
 
-/* Until there is a frame, `fds` (may be NULL) are readable, or so many seconds have passed. False
- * when interrupted by a signal. */
+/* Until there is a frame, one of `count` descriptors (may be NULL) is readable, or so many seconds
+ * have passed; readable[i] tells which. False when interrupted by a signal. */
 bool tacit_link_wait(tacit_link *link, double seconds, const int *fds, size_t count,
                      bool *readable);
 

@@ -3,70 +3,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "privacy/key.h"
+#include "base/file.h"
 #include "tacit/ledger.h"
-
-/* What is in a folder, and not only in its files, must be on the disk too. */
-bool tacit_sync_folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = !slash ? strdup(".") : slash == path ? strdup("/") : strndup(path, slash - path);
-    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    free(folder);
-    bool done = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        close(fd);
-    return done;
-}
-
-char *tacit_path_with(const char *path, const char *end)
-{
-    const size_t a = strlen(path), b = strlen(end);
-    char *out = malloc(a + b + 1);
-    if (!out)
-        return NULL;
-    memcpy(out, path, a);
-    memcpy(out + a, end, b + 1);
-    return out;
-}
-
-static bool write_key(int fd, const tacit_key *key)
-{
-    for (size_t done = 0; done < sizeof key->bytes;) {
-        ssize_t n = write(fd, key->bytes + done, sizeof key->bytes - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        done += (size_t)n;
-    }
-    return fsync(fd) == 0;
-}
 
 tacit_status tacit_key_create(tacit_key *key, const char *path, tacit_error *err)
 {
     if (sodium_init() < 0)
         return tacit_fail(err, TACIT_EINTERNAL, "no source of randomness for a key");
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return tacit_fail(err, TACIT_EINPUT, "cannot make the key file \"%.300s\": %s", path,
-                          strerror(errno));
     randombytes_buf(key->bytes, sizeof key->bytes);
-    bool good = write_key(fd, key);
-    good = close(fd) == 0 && good;
-    good = good && tacit_sync_folder_of(path);
-    if (good)
-        return TACIT_OK;
-    int number = errno;
-    unlink(path);
-    tacit_key_wipe(key);
-    return tacit_fail(err, TACIT_EINPUT, "cannot write the key file \"%.300s\": %s", path,
-                      strerror(number));
+    tacit_status status =
+        tacit_file_create(path, 0600, key->bytes, sizeof key->bytes, "key file", err);
+    if (status)
+        tacit_key_wipe(key);
+    return status;
 }
 
 static tacit_status check_file(const struct stat *info, const char *path, tacit_error *err)

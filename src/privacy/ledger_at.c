@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "privacy/key.h"
+#include "base/file.h"
 #include "privacy/ledger_store.h"
 #include "tacit/account.h"
 #include "tacit/ledger.h"

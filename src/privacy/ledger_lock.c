@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "privacy/key.h"
+#include "base/file.h"
 #include "privacy/ledger_store.h"
 
 enum { ATTEMPTS = 10 };
@@ -28,8 +28,7 @@ static bool is_named(int fd, const char *name)
            mine.st_dev == there.st_dev;
 }
 
-/* The lock, or -1 with errno. */
-static int take(const char *name, bool make)
+int tacit_lock_take(const char *name, bool make)
 {
     for (int k = 0; k < ATTEMPTS; k++) {
         const int fd = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (make ? O_CREAT : 0), 0600);
@@ -52,7 +51,7 @@ tacit_status tacit_ledger_lock(const char *path, bool looking, int *lock, tacit_
     *lock = -1;
     if (!name)
         return tacit_out_of_memory(err);
-    *lock = take(name, !looking);
+    *lock = tacit_lock_take(name, !looking);
     const int number = errno;
     free(name);
     if (*lock >= 0)

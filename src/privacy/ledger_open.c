@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "privacy/costs.h"
-#include "privacy/key.h"
 #include "privacy/ledger_store.h"
 
 void tacit_ledger_file_let_go(tacit_ledger_file *file, bool tidy)

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "privacy/key.h"
+#include "base/file.h"
 #include "privacy/ledger_store.h"
 
 static const char head_table[] = "CREATE TABLE head("

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_NET_LINK_INTERNAL_H
+#define TACIT_NET_LINK_INTERNAL_H
+/* What the files of a link share: its sockets, the table of peers, the watch over connections. */
+#include <zmq.h>
+
+#include "net/link.h"
+#include "net/rate.h"
+
+enum {
+    LINK_TEXT = 2 * TACIT_CURVE_BYTES,
+    LINK_STRANGERS = 1024, /* open mode: keys remembered that nobody has named */
+    LINK_FLOOD = 256,      /* frames dropped in one call before others get a turn */
+    LINK_TURNS = 64,       /* frames taken before handshakes get one */
+};
+
+typedef enum link_standing {
+    LINK_STRANGER, /* open mode: let in without being on the list */
+    LINK_ALLOWED,
+    LINK_FORBIDDEN
+} link_standing;
+
+typedef struct link_peer {
+    char user[LINK_TEXT]; /* its link key as text: the User-Id of its connections */
+    uint8_t curve[TACIT_CURVE_BYTES];
+    size_t index;
+    link_standing standing;
+    void *push; /* NULL: not connected to it */
+    char endpoint[TACIT_ENDPOINT_MAX + 1];
+    tacit_rate frames, bytes;
+    uint64_t heard; /* when, in frames of the link: the stranger silent for longest makes room */
+    tacit_link_peer_counts counts; /* its identity as well, if `known` */
+} link_peer;
+
+/* Peers by identity and by link key. Keys come from outside, so the hash is keyed. */
+typedef struct link_table {
+    link_peer **peer;
+    size_t count, capacity, strangers;
+    uint32_t *by_identity, *by_user; /* number of a peer plus one; 0: free */
+    size_t slots;                    /* of each, a power of two */
+    uint8_t hash_key[16];
+} link_table;
+
+tacit_status link_table_init(link_table *t, tacit_error *err);
+void link_table_clear(link_table *t);
+link_peer *link_find(const link_table *t, const uint8_t identity[TACIT_IDENTITY_BYTES]);
+link_peer *link_find_user(const link_table *t, const char user[LINK_TEXT]);
+/* The peer with this identity, a new one if need be. Refuses an identity whose link key is known
+ * to be another's. */
+tacit_status link_add(link_table *t, const uint8_t identity[TACIT_IDENTITY_BYTES], link_peer **out,
+                      tacit_error *err);
+/* Somebody of whom only the link key is known; NULL without memory. */
+link_peer *link_add_stranger(link_table *t, const char user[LINK_TEXT]);
+
+/* A connection that another made to us. */
+typedef struct link_connection {
+    uint64_t number; /* which one it is, in order from 1; 0: there is none */
+    uint64_t marked; /* bytes of its stream that are accounted for */
+    bool spoke;      /* a frame of it arrived since the last look ... */
+    bool ever;       /* ... or at all */
+    bool closing;    /* by us */
+} link_connection;
+
+typedef struct link_watch {
+    void *monitor;         /* tells of connections that come and go */
+    link_connection *item; /* by file descriptor */
+    size_t count, capacity, open;
+    uint64_t numbers;
+    double next; /* look again then */
+} link_watch;
+
+struct tacit_link {
+    tacit_link_options o;
+    uint8_t curve_public[TACIT_CURVE_BYTES];
+    uint8_t curve_secret[TACIT_CURVE_BYTES];
+    void *context, *zap, *pull;
+    char endpoint[256];
+    link_table peers;
+    link_watch watch;
+    tacit_link_counts counts;
+    uint64_t received; /* frames that were taken in, good or bad */
+    unsigned turns;
+    zmq_pollitem_t *items; /* for waiting */
+    size_t items_capacity;
+};
+
+/* The peer of a connection with this link key, if it may send to us; NULL otherwise. */
+link_peer *link_admit(tacit_link *link, const char user[LINK_TEXT]);
+/* Answer the handshakes that wait. */
+void link_answer(tacit_link *link);
+
+/* Of the machine, not the caller's. */
+double link_clock(void);
+
+tacit_status link_watch_start(tacit_link *link, tacit_error *err);
+void link_watch_stop(tacit_link *link);
+/* Take in what the monitor says. */
+void link_watch_drain(tacit_link *link);
+/* About once a second: look for connections that eat memory. */
+void link_watch_turn(tacit_link *link);
+/* A frame arrived on this connection. */
+void link_watch_spoke(link_watch *w, int fd);
+
+#endif

@@ -121,6 +121,8 @@ tacit_status tacit_head_read(tacit_ledger_file *file, uint64_t *entries,
                              uint8_t last[TACIT_MAC_BYTES], tacit_error *err);
 
 /* ---- ledger_lock.c ---- */
+/* The lock file itself, made if it may be: -1 with errno, EWOULDBLOCK if another has it. */
+int tacit_lock_take(const char *name, bool make);
 /* Refuses while another has it. Only to look: -1 and no error where there is no lock to take. */
 tacit_status tacit_ledger_lock(const char *path, bool looking, int *lock, tacit_error *err);
 void tacit_ledger_unlock(int lock);

@@ -50,12 +50,14 @@ tacit_status node_store_rise(node_store *store, uint64_t above, tacit_error *err
  * never by more than `most` past the last checkpoint (0: no limit). */
 double node_store_elapsed(node_store *store, double most);
 
-/* The ledger of agent `index` of the plan, for reserve, give_back and looking. */
+/* The ledger of agent `index` of the plan, for reserve, give_back and looking. While mute it may be
+ * NULL (it could not be opened again), and reviving ends all its permits. */
 tacit_ledger_file *node_store_ledger(node_store *store, uint32_t index);
 
 /* Charge all permits; frames and state in one transaction with the last of them. `state` may be
- * NULL. On failure the store is mute, nothing may be sent, and what the permits would have cost is
- * owed. */
+ * NULL. Without frames and state it only charges: what was released before stays the last. On
+ * failure the store is mute, nothing may be sent, and what the permits would have cost is owed;
+ * the permits are the store's then, and gone once it is revived. */
 tacit_status node_store_release(node_store *store, uint32_t index, tacit_permit *const *permits,
                                 size_t count, const void *frames, size_t frames_len,
                                 const void *state, size_t state_len, double now, tacit_error *err);
@@ -65,7 +67,8 @@ tacit_status node_store_release(node_store *store, uint32_t index, tacit_permit 
 tacit_status node_store_restore(node_store *store, uint32_t index, void **state, size_t *state_len,
                                 void **frames, size_t *frames_len, bool *current, tacit_error *err);
 
-/* A checkpoint: begin, put for each agent, end. One transaction. Refused while mute. */
+/* A checkpoint: begin, put for each agent, end. One transaction. Refused while mute. What is put
+ * for an agent that must stay silent for good is dropped. */
 tacit_status node_store_begin(node_store *store, double elapsed, tacit_error *err);
 tacit_status node_store_put(node_store *store, uint32_t index, const void *state, size_t len,
                             tacit_error *err);

@@ -100,6 +100,12 @@ void tacit_session_scores(tacit_session *session, tacit_split split, double *sco
  * a gap is measured from. Fails for protocols that minimise no Q, and for more than a few million
  * unknowns. */
 tacit_status tacit_session_optimum(tacit_session *session, double *objective, tacit_error *err);
+/* And the models there: agents x features numbers (NULL: not wanted). */
+tacit_status tacit_session_optimum_models(tacit_session *session, double *objective, double *models,
+                                          tacit_error *err);
+/* Measure and score these models (agents x parameters, copied) from now on instead of those of the
+ * run: what real peers learned from the same records. NULL: those of the run again. */
+tacit_status tacit_session_adopt(tacit_session *session, const double *models, tacit_error *err);
 
 /* Progress: called often, from the thread that runs; `time` of `total`. */
 typedef void tacit_progress(void *ctx, double time, double total);

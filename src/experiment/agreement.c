@@ -103,6 +103,8 @@ tacit_status tacit_agreement_name(tacit_agreement *a, tacit_error *err)
     static const char *const files[] = {"members", "edges", NULL};
     const tacit_experiment *x = &a->experiment;
     tacit_writer out = {0};
+    if (sodium_init() < 0)
+        return tacit_fail(err, TACIT_EINTERNAL, "cannot start the cryptographic library");
     tacit_write_format(&out, "tacit run\nwire: %d\nprotocol: %s %u\n", TACIT_WIRE_VERSION,
                        x->protocol->name, x->protocol->wire_id);
     list_options(&out, &tacit_run_section, &x->run, run_keys, NULL);

@@ -239,6 +239,12 @@ static tacit_status claim(problem *q, tacit_error *err)
 
 tacit_status tacit_session_optimum(tacit_session *session, double *objective, tacit_error *err)
 {
+    return tacit_session_optimum_models(session, objective, NULL, err);
+}
+
+tacit_status tacit_session_optimum_models(tacit_session *session, double *objective, double *models,
+                                          tacit_error *err)
+{
     problem q = {.session = session,
                  .n = session->graph.agents,
                  .p = tacit_dataset_features(session->source.data)};
@@ -252,6 +258,8 @@ tacit_status tacit_session_optimum(tacit_session *session, double *objective, ta
         status = find_weights(&q, err);
     if (!status)
         status = minimise(&q, objective, err);
+    if (!status && models)
+        memcpy(models, q.v[THETA], q.unknowns * sizeof *models);
     if (q.memory)
         sodium_memzero(q.memory, q.doubles * sizeof *q.memory);
     free(q.memory);

@@ -136,10 +136,11 @@ static tacit_status check_endpoint(const reader *r, piece p)
                         "bytes, or nothing if it has no fixed address");
 }
 
-static tacit_status read_key(const reader *r, piece p, uint8_t key[TACIT_NODE_KEY])
+/* `link` is the key of its links, by which peers know each other on the wire. */
+static tacit_status read_key(const reader *r, piece p, uint8_t key[TACIT_NODE_KEY],
+                             uint8_t link[TACIT_CURVE_BYTES])
 {
     char text[TACIT_IDENTITY_TEXT];
-    uint8_t curve[TACIT_CURVE_BYTES];
     tacit_error why = {0};
     tacit_status status = TACIT_EINPUT;
     if (p.len == sizeof text - 1 && !memchr(p.text, '\0', p.len)) {
@@ -148,7 +149,7 @@ static tacit_status read_key(const reader *r, piece p, uint8_t key[TACIT_NODE_KE
         status = tacit_identity_parse(key, text, &why);
     }
     if (!status)
-        status = tacit_identity_curve(curve, key, &why);
+        status = tacit_identity_curve(link, key, &why);
     /* Not shown whole: people paste the wrong file, and that one is secret. */
     return status ? refuse(r, "key", (piece){p.text, p.len < 8 ? p.len : 8},
                            "expected the 64 hexadecimal digits that \"tacit keygen\" shows")
@@ -168,12 +169,12 @@ static tacit_status remember(reader *r, int field, piece p, uint32_t *at)
     return refuse(r, field_names[field], p, words);
 }
 
-/* By its value: digits may be written in two ways. */
-static tacit_status remember_key(reader *r, const uint8_t key[TACIT_NODE_KEY])
+/* By the key of its links: digits may be written in two ways, and two keys may have one. */
+static tacit_status remember_key(reader *r, const uint8_t link[TACIT_CURVE_BYTES])
 {
     char text[TACIT_IDENTITY_TEXT];
     uint32_t at;
-    tacit_identity_format(text, key);
+    tacit_identity_format(text, link);
     return remember(r, KEY, (piece){text, sizeof text - 1}, &at);
 }
 
@@ -298,6 +299,7 @@ static tacit_status read_member(reader *r, const piece field[FIELDS])
 {
     tacit_roster *roster = r->roster;
     uint32_t who = roster->count, at;
+    uint8_t link[TACIT_CURVE_BYTES];
     tacit_status status = room_for_member(r);
     if (status)
         return status;
@@ -305,7 +307,7 @@ static tacit_status read_member(reader *r, const piece field[FIELDS])
     *m = (tacit_node_member){0};
     r->met[who] = r->line;
     if ((status = check_name(r, field[NAME])) || (status = remember(r, NAME, field[NAME], &at)) ||
-        (status = read_key(r, field[KEY], m->key)) || (status = remember_key(r, m->key)) ||
+        (status = read_key(r, field[KEY], m->key, link)) || (status = remember_key(r, link)) ||
         (status = check_endpoint(r, field[ENDPOINT])))
         return status;
     if (field[ENDPOINT].len > 0 && (status = remember(r, ENDPOINT, field[ENDPOINT], &at)))

@@ -102,6 +102,7 @@ void tacit_session_free(tacit_session *s)
     if (s->threads)
         tacit_threads_free(s->threads);
     free(s->zero);
+    free(s->given);
     free(s->epsilon);
     if (s->model)
         tacit_model_free(s->model);

@@ -29,6 +29,8 @@ struct tacit_session {
     tacit_vector *zero;     /* the model of an agent that has none yet */
     unsigned leaks;         /* TACIT_LEAK_ bits */
     double *epsilon;        /* budget of each agent; NULL: privacy.epsilon for all */
+    unsigned char *given; /* models to measure, a tacit_vector every given_step bytes; NULL: the */
+    size_t given_step;    /* runtime's */
     bool ran;
 };
 

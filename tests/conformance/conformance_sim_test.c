@@ -10,6 +10,7 @@ int main(void)
                                        .simulates_network = true,
                                        .shares_memory = true,
                                        .repeats = true,
+                                       .groups = true,
                                        .threads = threads};
         failed += conformance_run(&simulator);
     }

@@ -14,6 +14,7 @@ typedef struct conformance {
     bool simulates_network; /* honours tacit_world.network: latency, loss, absences */
     bool shares_memory;     /* all agents live in this process: receivers share one buffer */
     bool repeats;           /* same seed, same bytes, also through a checkpoint */
+    bool groups;            /* has sums over all agents */
     uint32_t threads;
 } conformance;
 

@@ -127,6 +127,8 @@ static void check_beside(const choir *c, uint64_t round)
 static void test_everyone_hears_the_sum(void **state)
 {
     (void)state;
+    if (!runtime->groups)
+        skip();
     for (uint32_t flags = TACIT_GROUPS; flags <= (TACIT_GROUPS | TACIT_WAKES); flags++) {
         for (int latency = 0; latency < 3; latency++) {
             scene s;
@@ -175,6 +177,8 @@ static void test_everyone_hears_the_sum(void **state)
 static void test_one_noise_a_round(void **state)
 {
     (void)state;
+    if (!runtime->groups)
+        skip();
     const double sigma = 3;
     double squares = 0, last[NUMBERS] = {0};
     int draws = 0;
@@ -258,6 +262,8 @@ static tacit_status run_badly(scene *s, choir *c, uint64_t how, uint32_t flags, 
 static void test_bad_gifts(void **state)
 {
     (void)state;
+    if (!runtime->groups)
+        skip();
     static const uint64_t refused[] = {TWICE, OTHER_TIME, OTHER_COST, AT_THE_END};
     scene s;
     choir c;
@@ -298,6 +304,8 @@ static tacit_status give_again(tacit_env *env, const probe *p, probe_agent *self
 static void test_who_gave_is_remembered(void **state)
 {
     (void)state;
+    if (!runtime->groups)
+        skip();
     if (!runtime->repeats)
         skip();
     scene s;
@@ -339,6 +347,8 @@ static void run_absent(int latency, uint32_t threads, double cut, probe_agent ou
 static void test_absent_agents_hear_it_later(void **state)
 {
     (void)state;
+    if (!runtime->groups)
+        skip();
     if (!runtime->simulates_network)
         skip();
     static probe_agent got[AGENTS];
@@ -367,6 +377,8 @@ static void test_absent_agents_hear_it_later(void **state)
 static void test_rounds_survive_checkpoints(void **state)
 {
     (void)state;
+    if (!runtime->groups)
+        skip();
     if (!runtime->repeats)
         skip();
     static probe_agent one[AGENTS], two[AGENTS];

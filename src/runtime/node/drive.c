@@ -185,7 +185,7 @@ static int answer(void *ctx, const char *path, tacit_writer *body, const char **
     tacit_node_status status;
     if (tacit_node_look(ctx, &status, NULL) != TACIT_OK)
         return 500;
-    const int code = node_answer(&status, path, body, type);
+    const int code = node_words_page(&status, path, body, type);
     tacit_node_status_clear(&status);
     return code;
 }
@@ -209,9 +209,7 @@ static void wait(const tacit_node *n, drive *d)
     int fds[HTTP_FDS];
     bool readable[HTTP_FDS];
     const size_t count = d->http ? http_fds(d->http, fds, HTTP_FDS) : 0;
-    double rest = fmin(node_next(n) - seconds(), LONGEST_WAIT);
-    if (d->http && http_busy(d->http))
-        rest = fmin(rest, 0.1);
+    const double rest = fmin(node_next(n) - seconds(), LONGEST_WAIT);
     tacit_link_wait(d->link, fmax(rest, 0), fds, count, readable);
 }
 

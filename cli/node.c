@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tacit node: one real peer, from its file to the end of its run. What happens goes to a log;
+ * what came of it into the node's folder, readable by its owner alone where no epsilon covers it.
+ */
+#include "ask.h"
+#include "log_lines.h"
+#include "terminal.h"
+#include "verbs.h"
+
+#include "base/writer.h"
+#include "report/json_read.h"
+#include "runtime/node/log.h"
+#include "runtime/node/words.h"
+#include "tacit/consortium.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct node_flags {
+    bool json, quiet;
+    char config[TACIT_TEXT_MAX];
+    char json_log[TACIT_TEXT_MAX];
+} node_flags;
+
+#define AT(member) .offset = offsetof(node_flags, member)
+static const tacit_option options[] = {
+    {.key = "config",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "node.yaml",
+     .letter = 'c',
+     .value_name = "FILE",
+     .help = "what this node is: its key, its records, its folder, what was agreed on",
+     AT(config)},
+    {.key = "json-log",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .letter = 'l',
+     .value_name = "FILE",
+     .help = "append what happens to this file, one JSON object a line",
+     AT(json_log)},
+    CLI_FLAG_SWITCH("json", 'j', "print summary.json at the end instead of words", AT(json)),
+    CLI_FLAG_SWITCH("quiet", 'q', "on standard error only warnings and errors", AT(quiet)),
+};
+static const tacit_section section = {
+    .options = options, .count = sizeof options / sizeof *options, .size = sizeof(node_flags)};
+
+static const cli_example examples[] = {
+    {"tacit node --config ward-b/node.yaml", "take part; Ctrl-C ends it, the same words go on"},
+    {"tacit node --config node.yaml --set node.log=debug", "and say more"},
+    {"tacit node -c node.yaml --json-log node.jsonl --quiet", "as a service, with a log to search"},
+};
+
+/* ---- files of its folder ---- */
+
+static tacit_status path_in(char *out, const char *folder, const char *name, tacit_error *err)
+{
+    const int n = snprintf(out, CLI_PATH_MAX, "%s/%s", folder, name);
+    if (n < 0 || n >= CLI_PATH_MAX)
+        return tacit_fail(err, TACIT_EINPUT, "the path \"%.200s...\" is too long", folder);
+    return TACIT_OK;
+}
+
+/* Complete or not at all: under another name first. The text is freed. */
+static tacit_status put_file(const char *folder, const char *name, char *text, tacit_error *err)
+{
+    char path[CLI_PATH_MAX], fresh[CLI_PATH_MAX + 8];
+    tacit_status status = path_in(path, folder, name, err);
+    if (status) {
+        free(text);
+        return status;
+    }
+    snprintf(fresh, sizeof fresh, "%s.tmp", path);
+    unlink(fresh);
+    status = cli_write_file(fresh, text, false, err);
+    if (!status && rename(fresh, path) != 0) {
+        status = tacit_fail(err, TACIT_EINPUT, "cannot make \"%.300s\": %s", path, strerror(errno));
+        unlink(fresh);
+    }
+    return status;
+}
+
+/* Where its status is shown, for tacit status: a port of this machine, or an address with it. */
+static tacit_status put_port(const tacit_node_plan *plan, uint16_t port, tacit_error *err)
+{
+    const char *where = plan->options->status, *colon = strrchr(where, ':');
+    const size_t len = colon ? (size_t)(colon - where) : 0;
+    char text[TACIT_TEXT_MAX + 16];
+    if (len == 0 || strncmp(where, "127.", 4) == 0 || strncmp(where, "0.0.0.0:", 8) == 0 ||
+        strncmp(where, "[::]:", 5) == 0 || strncmp(where, "localhost:", 10) == 0)
+        snprintf(text, sizeof text, "%u\n", port);
+    else
+        snprintf(text, sizeof text, "%.*s:%u\n", (int)len, where, port);
+    return put_file(plan->options->folder, CLI_STATUS_FILE, strdup(text), err);
+}
+
+static void take_port(const tacit_node_plan *plan)
+{
+    char path[CLI_PATH_MAX];
+    if (path_in(path, plan->options->folder, CLI_STATUS_FILE, NULL) == TACIT_OK)
+        unlink(path);
+}
+
+static tacit_status put_models(const tacit_node *node, const tacit_node_plan *plan,
+                               tacit_error *err)
+{
+    if (!plan->model)
+        return TACIT_OK;
+    const tacit_secret **models = calloc((size_t)plan->hosted_count + 1, sizeof(void *));
+    if (!models)
+        return tacit_out_of_memory(err);
+    for (uint32_t k = 0; k < plan->hosted_count; k++)
+        models[k] = tacit_node_model(node, k);
+    tacit_status status =
+        tacit_models_save(plan->options->folder, plan->model, models, plan->hosted_count, err);
+    free(models);
+    return status;
+}
+
+/* ---- the log ---- */
+
+/* Lines for people on a screen, JSON where nobody looks; a file of JSON lines beside it. */
+typedef struct node_logs {
+    cli_log_lines lines; /* of the file, or of standard error if that is no screen */
+    bool json;           /* ... is in use */
+    bool screen;
+    tacit_log_level least; /* on the screen */
+} node_logs;
+
+/* "peer":"ward-b","silence_seconds":4.2 as peer=ward-b silence_seconds=4.2 */
+static void say_fields(const char *fields)
+{
+    char text[LOG_BYTES + 3];
+    tacit_json_tree tree;
+    const int len = snprintf(text, sizeof text, "{%s}", fields);
+    if (len < 0 || (size_t)len >= sizeof text ||
+        tacit_json_read(&tree, "log", text, (size_t)len, NULL) != TACIT_OK)
+        return;
+    for (const tacit_json_value *v = tacit_json_first(&tree, tree.values); v;
+         v = tacit_json_next(&tree, v)) {
+        if (v->kind == TACIT_JSON_TEXT)
+            fprintf(stderr, strpbrk(v->text, " =") ? " %s=\"%s\"" : " %s=%s", v->key, v->text);
+        else if (v->kind == TACIT_JSON_NUMBER)
+            fprintf(stderr, " %s=%.6g", v->key, v->number);
+        else if (v->kind == TACIT_JSON_BOOL)
+            fprintf(stderr, " %s=%s", v->key, v->number != 0 ? "yes" : "no");
+    }
+    tacit_json_clear(&tree);
+}
+
+static void say_line(tacit_log_level level, const char *event, const char *fields)
+{
+    static const char *const names[] = {"", "", "warning: ", "error: "};
+    char clock[16] = "";
+    const time_t now = time(NULL);
+    struct tm local;
+    if (localtime_r(&now, &local))
+        strftime(clock, sizeof clock, "%H:%M:%S", &local);
+    const bool loud = level >= TACIT_LOG_WARN && cli_has_style(stderr);
+    fprintf(stderr, "%s %s%s%s%s", clock, loud ? "\033[1m" : "", names[level], event,
+            loud ? "\033[0m" : "");
+    say_fields(fields);
+    fputc('\n', stderr);
+}
+
+static void on_log(void *ctx, tacit_log_level level, const char *event, const char *fields)
+{
+    node_logs *logs = ctx;
+    if (logs->json)
+        cli_log_line(&logs->lines, level, event, fields);
+    if (logs->screen && level >= logs->least)
+        say_line(level, event, fields);
+}
+
+/* The file is opened before anything is started: a service without its log is not wanted. */
+static tacit_status open_logs(node_logs *logs, const node_flags *flags, const char *name,
+                              tacit_log_level level, tacit_error *err)
+{
+    *logs = (node_logs){.screen = cli_is_screen(stderr),
+                        .least = flags->quiet ? TACIT_LOG_WARN : level};
+    if (!*flags->json_log && logs->screen)
+        return TACIT_OK;
+    logs->json = true;
+    FILE *file = *flags->json_log ? fopen(flags->json_log, "ae") : stderr;
+    if (!file)
+        return tacit_fail(err, TACIT_EINPUT, "cannot open the log \"%.300s\": %s", flags->json_log,
+                          strerror(errno));
+    logs->lines =
+        (cli_log_lines){.file = file, .node = name, .least = file == stderr ? logs->least : level};
+    return TACIT_OK;
+}
+
+static void close_logs(node_logs *logs)
+{
+    if (logs->json && logs->lines.file && logs->lines.file != stderr)
+        fclose(logs->lines.file);
+}
+
+/* ---- the node ---- */
+
+/* A link takes descriptors, and consortia can be large. */
+static void raise_limits(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max < 65536 ? limit.rlim_max : 65536;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static void log_leaks(const tacit_peer *peer, const tacit_node_plan *plan)
+{
+    const char *words[TACIT_LEAKS];
+    const size_t count = tacit_peer_leaks(peer, words);
+    for (size_t k = 0; k < count; k++) {
+        log_fields f;
+        log_begin(&f);
+        log_text(&f, "what", words[k]);
+        plan->log(plan->log_ctx, TACIT_LOG_WARN, "uncharged", log_end(&f));
+    }
+}
+
+static void say_summary(const tacit_node_status *s, const tacit_node_plan *plan)
+{
+    char messages[40], bytes[40], epsilon[40];
+    double most = 0;
+    uint64_t refused = 0;
+    for (uint32_t k = 0; k < s->agent_count; k++)
+        most = s->agents[k].epsilon > most ? s->agents[k].epsilon : most;
+    for (int k = 0; k < TACIT_REFUSALS; k++)
+        refused += s->refused[k];
+    cli_count(s->traffic.messages, messages, sizeof messages);
+    cli_bytes(s->traffic.bytes, bytes, sizeof bytes);
+    cli_epsilon(most, epsilon, sizeof epsilon);
+    printf("%s%s%s: %s, %s at time %.4g of %g, %u agent%s here\n", cli_bold(), s->name, cli_plain(),
+           s->protocol, s->phase, s->time, s->until, s->agent_count,
+           s->agent_count == 1 ? "" : "s");
+    printf("  %-22s%s (%s)\n", "messages sent", messages, bytes);
+    cli_count(refused, messages, sizeof messages);
+    printf("  %-22s%s\n", "frames refused", messages);
+    char text[300];
+    snprintf(text, sizeof text,
+             "epsilon %s at delta %g for one %s (adjacency %s), against an adversary \"%s\"",
+             epsilon, plan->privacy.delta, s->unit, s->adjacency, s->adversary);
+    printf("  %-22s", "privacy");
+    cli_wrap(text, 24, 24);
+    printf("  %-22s%s/\n", "folder", plan->options->folder);
+}
+
+/* models.npy and summary.json; the latter on standard output, too, or what it says in words. */
+static tacit_status leave_results(const tacit_node *node, const tacit_node_plan *plan,
+                                  const node_flags *flags, tacit_error *err)
+{
+    tacit_node_status look;
+    tacit_status status = put_models(node, plan, err);
+    if (!status)
+        status = tacit_node_look(node, &look, err);
+    if (status)
+        return status;
+    tacit_writer text = {0};
+    node_words_json(&text, &look);
+    char *summary = tacit_writer_take(&text);
+    if (!summary)
+        status = tacit_out_of_memory(err);
+    if (!status && flags->json)
+        fputs(summary, stdout);
+    else if (!status && !flags->quiet && isatty(STDOUT_FILENO))
+        say_summary(&look, plan);
+    if (!status)
+        status = put_file(plan->options->folder, "summary.json", summary, err);
+    tacit_node_status_clear(&look);
+    return status;
+}
+
+static tacit_status run_node(const tacit_node_plan *plan, const node_flags *flags, tacit_error *err)
+{
+    tacit_node *node = NULL;
+    tacit_status status = tacit_node_create(&node, plan, err);
+    if (status)
+        return status;
+    const uint16_t port = tacit_node_status_port(node);
+    if (port)
+        status = put_port(plan, port, err);
+    if (!status)
+        status = tacit_node_run(node, cli_stop(), err);
+    take_port(plan);
+    if (status == TACIT_OK || status == TACIT_EINTERRUPTED) {
+        tacit_error late = {0};
+        const tacit_status left = leave_results(node, plan, flags, &late);
+        if (left)
+            status = tacit_fail(err, left, "%s", late.text);
+        else if (status == TACIT_EINTERRUPTED)
+            tacit_fail(err, status, "interrupted; the same command goes on");
+    }
+    tacit_node_destroy(node);
+    return status;
+}
+
+static tacit_status run(const cli_args *args, tacit_error *err)
+{
+    const node_flags *flags = args->flags;
+    node_logs logs;
+    tacit_peer *peer = NULL;
+    if (args->word_count > 0)
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "unexpected word \"%.100s\"; did you mean \"--config %.100s\"?",
+                          args->words[0], args->words[0]);
+    raise_limits();
+    cli_catch_signals();
+    tacit_status status =
+        tacit_peer_open(&peer, flags->config, args->repeated, args->repeated_count, err);
+    if (status)
+        return status;
+    tacit_node_plan plan = *tacit_peer_plan(peer);
+    status = open_logs(&logs, flags, plan.members[plan.self].name,
+                       (tacit_log_level)plan.options->log, err);
+    if (status)
+        goto out;
+    plan.log = on_log;
+    plan.log_ctx = &logs;
+    log_leaks(peer, &plan);
+    status = run_node(&plan, flags, err);
+    close_logs(&logs);
+out:
+    tacit_peer_close(peer);
+    return status;
+}
+
+const cli_verb cli_node = {
+    .name = "node",
+    .summary = "be one real peer: host agents and speak with others",
+    .prose = "Hosts the agents that a consortium's list gives to this node, with their records "
+             "and ledgers, and speaks to the other nodes over encrypted links until the run ends. "
+             "What must not be forgotten is on the disk before it is said: killed at any moment "
+             "and started again with the same words, it goes on where it was and never speaks with "
+             "fresh noise about what it has spoken of. Ctrl-C ends it cleanly, a second Ctrl-C "
+             "at once. Its folder holds the ledgers, models.npy (for its owner alone) and "
+             "summary.json at the end, and while it runs status.port, the port at which /metrics, "
+             "/health and /status are shown. The log is for people on a terminal and JSON lines "
+             "elsewhere; nothing secret is ever in it.",
+    .flags = &section,
+    .repeated = &cli_set_option,
+    .examples = examples,
+    .example_count = sizeof examples / sizeof *examples,
+    .run = run,
+};

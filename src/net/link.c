@@ -29,6 +29,7 @@ enum {
     CONNECT = 5000,        /* ms for TCP to connect */
     AGAIN = 100,           /* ms before connecting again, doubled up to ... */
     AGAIN_MAX = 2000,      /* ... this */
+    STUCK = 10,            /* seconds a full queue may stand still */
     KEEPALIVE = 60,        /* seconds */
     FRAME_LIMIT = 1 << 30, /* ZeroMQ and the wire could do more, memory cannot */
     QUEUE_LIMIT = 1000 * 1000,
@@ -227,14 +228,22 @@ tacit_status tacit_link_meet(tacit_link *link, const uint8_t key[TACIT_IDENTITY_
 
 /* ---- out ---- */
 
+static bool is_port(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    return digits >= 1 && digits <= 5 && text[digits] == '\0' && text[0] != '0' &&
+           strtol(text, NULL, 10) <= UINT16_MAX;
+}
+
 /* Endpoints come from others, and ZeroMQ knows more kinds of them than we want. */
 static tacit_status check_endpoint(const char *endpoint, tacit_error *err)
 {
+    static const char letters[] = "0123456789abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ.-_:[]%";
     size_t len = strnlen(endpoint, TACIT_ENDPOINT_MAX + 1);
-    if (len <= TACIT_ENDPOINT_MAX && strncmp(endpoint, "tcp://", 6) == 0 &&
-        strspn(endpoint + 6, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                             ".-_:[]%") == len - 6 &&
-        len > 6)
+    const char *port = len <= TACIT_ENDPOINT_MAX ? strrchr(endpoint, ':') : NULL;
+    if (port && strncmp(endpoint, "tcp://", 6) == 0 && port > endpoint + 6 && is_port(port + 1) &&
+        strspn(endpoint + 6, letters) == len - 6)
         return TACIT_OK;
     return tacit_fail(err, TACIT_EINPUT,
                       "cannot connect to \"%.*s\"; an endpoint is \"tcp://HOST:PORT\" and has at "
@@ -260,7 +269,31 @@ static void close_push(link_peer *p)
     set_int(p->push, ZMQ_LINGER, 0);
     zmq_close(p->push);
     p->push = NULL;
-    p->endpoint[0] = '\0';
+}
+
+/* A socket for this peer in place of the one it had, which stays if that fails. */
+static tacit_status open_push(tacit_link *link, link_peer *p, const char *endpoint,
+                              tacit_error *err)
+{
+    void *s = zmq_socket(link->context, ZMQ_PUSH);
+    if (!s)
+        return no_socket(err);
+    tacit_status status = TACIT_OK;
+    if (!set_push(link, p, s))
+        status =
+            tacit_fail(err, TACIT_EINTERNAL, "ZeroMQ refuses an option: %s", zmq_strerror(errno));
+    else if (zmq_connect(s, endpoint) != 0)
+        status = tacit_fail(err, TACIT_EINPUT, "cannot connect to \"%s\": %s", endpoint,
+                            zmq_strerror(errno));
+    if (status) {
+        zmq_close(s);
+        return status;
+    }
+    close_push(p);
+    p->push = s;
+    p->since = 0;
+    p->writable = link_clock();
+    return TACIT_OK;
 }
 
 tacit_status tacit_link_connect(tacit_link *link, const uint8_t key[TACIT_IDENTITY_BYTES],
@@ -275,23 +308,32 @@ tacit_status tacit_link_connect(tacit_link *link, const uint8_t key[TACIT_IDENTI
     p->standing = LINK_ALLOWED;
     if (p->push && strcmp(p->endpoint, endpoint) == 0)
         return TACIT_OK;
-    void *s = zmq_socket(link->context, ZMQ_PUSH);
-    if (!s)
-        return no_socket(err);
-    if (!set_push(link, p, s))
-        status =
-            tacit_fail(err, TACIT_EINTERNAL, "ZeroMQ refuses an option: %s", zmq_strerror(errno));
-    else if (zmq_connect(s, endpoint) != 0)
-        status = tacit_fail(err, TACIT_EINPUT, "cannot connect to \"%s\": %s", endpoint,
-                            zmq_strerror(errno));
-    if (status) {
-        zmq_close(s);
-        return status;
+    status = open_push(link, p, endpoint, err);
+    if (!status)
+        snprintf(p->endpoint, sizeof p->endpoint, "%s", endpoint);
+    return status;
+}
+
+/*
+ * ZeroMQ connects again after a connection breaks, but not after one on which the other end, or
+ * somebody on the way, said something that is not ZMTP or not CURVE: then the socket takes nothing
+ * for ever. It cannot be told from one whose queue is full, unless it was given less than that, or
+ * it lasts.
+ */
+void link_revive(tacit_link *link, double now)
+{
+    const double most = fmax(STUCK, 5 * link->o.heartbeat);
+    for (size_t i = 0; i < link->peers.count; i++) {
+        link_peer *p = link->peers.peer[i];
+        int events = 0;
+        size_t len = sizeof events;
+        if (!p->push || zmq_getsockopt(p->push, ZMQ_EVENTS, &events, &len) != 0)
+            continue;
+        if (events & ZMQ_POLLOUT)
+            p->writable = now;
+        else if (p->since < (uint64_t)link->o.queue || now - p->writable > most)
+            (void)open_push(link, p, p->endpoint, NULL); /* or in a second */
     }
-    close_push(p);
-    p->push = s;
-    snprintf(p->endpoint, sizeof p->endpoint, "%s", endpoint);
-    return TACIT_OK;
 }
 
 void tacit_link_disconnect(tacit_link *link, const uint8_t key[TACIT_IDENTITY_BYTES])
@@ -325,6 +367,7 @@ tacit_status tacit_link_send(tacit_link *link, const uint8_t key[TACIT_IDENTITY_
         sent = zmq_msg_send(&msg, p->push, ZMQ_DONTWAIT);
     while (sent < 0 && errno == EINTR);
     if (sent >= 0) {
+        p->since++;
         p->counts.frames_out++;
         p->counts.bytes_out += len;
         return TACIT_OK;

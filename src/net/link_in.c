@@ -80,7 +80,9 @@ static bool answer_one(tacit_link *link)
         sodium_bin2hex(user, sizeof user, zmq_msg_data(&part[ZAP_KEY]), TACIT_CURVE_BYTES);
         good = link_admit(link, user) != NULL;
     }
-    const char *code = good ? "200" : "400", *text = good ? "OK" : "this key is not on the list";
+    /* 300 closes the connection without a word. After 400 ZeroMQ's client would never try again,
+     * though it may be put on the list later. */
+    const char *code = good ? "200" : "300", *text = good ? "OK" : "this key is not on the list";
     send_part(link->zap, "1.0", 3, ZMQ_SNDMORE);
     send_part(link->zap, zmq_msg_data(&part[ZAP_REQUEST]), zmq_msg_size(&part[ZAP_REQUEST]),
               ZMQ_SNDMORE);
@@ -100,7 +102,12 @@ void link_answer(tacit_link *link)
     link->turns = 0;
     for (int i = 0; i < LINK_TURNS && answer_one(link); i++)
         ;
-    link_watch_turn(link);
+    double now = link_clock();
+    if (now >= link->next_look) {
+        link->next_look = now + 1;
+        link_watch_look(link);
+        link_revive(link, now);
+    }
 }
 
 /* ---- frames ---- */

@@ -27,6 +27,8 @@ typedef struct link_peer {
     link_standing standing;
     void *push; /* NULL: not connected to it */
     char endpoint[TACIT_ENDPOINT_MAX + 1];
+    uint64_t since;  /* frames given to this socket */
+    double writable; /* when it last was, or began */
     tacit_rate frames, bytes;
     uint64_t heard; /* when, in frames of the link: the stranger silent for longest makes room */
     tacit_link_peer_counts counts; /* its identity as well, if `known` */
@@ -66,7 +68,6 @@ typedef struct link_watch {
     link_connection *item; /* by file descriptor */
     size_t count, capacity, open;
     uint64_t numbers;
-    double next; /* look again then */
 } link_watch;
 
 struct tacit_link {
@@ -80,6 +81,7 @@ struct tacit_link {
     tacit_link_counts counts;
     uint64_t received; /* frames that were taken in, good or bad */
     unsigned turns;
+    double next_look;      /* at connections, about once a second */
     zmq_pollitem_t *items; /* for waiting */
     size_t items_capacity;
 };
@@ -89,6 +91,8 @@ link_peer *link_admit(tacit_link *link, const char user[LINK_TEXT]);
 /* Answer the handshakes that wait. */
 void link_answer(tacit_link *link);
 
+/* Connections of ours that ended for good are made anew. */
+void link_revive(tacit_link *link, double now);
 /* Of the machine, not the caller's. */
 double link_clock(void);
 
@@ -96,8 +100,8 @@ tacit_status link_watch_start(tacit_link *link, tacit_error *err);
 void link_watch_stop(tacit_link *link);
 /* Take in what the monitor says. */
 void link_watch_drain(tacit_link *link);
-/* About once a second: look for connections that eat memory. */
-void link_watch_turn(tacit_link *link);
+/* Look for connections that eat memory. */
+void link_watch_look(tacit_link *link);
 /* A frame arrived on this connection. */
 void link_watch_spoke(link_watch *w, int fd);
 

@@ -173,13 +173,9 @@ static bool bytes_taken_in(int fd, uint64_t *bytes)
     return true;
 }
 
-void link_watch_turn(tacit_link *link)
+void link_watch_look(tacit_link *link)
 {
     link_watch *w = &link->watch;
-    double now = link_clock();
-    if (now < w->next)
-        return;
-    w->next = now + 1;
     link_watch_drain(link);
     const uint64_t most = (uint64_t)link->o.queue * (link->o.frame_max + 64) + BUFFERS;
     for (size_t fd = 0; fd < w->count; fd++) {

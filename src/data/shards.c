@@ -201,7 +201,7 @@ static tacit_status list_agents(shards *s, tacit_error *err)
 
 static tacit_status place_of(const shards *s, int split, size_t row, uint32_t *at, tacit_error *err)
 {
-    uint32_t agent;
+    uint32_t agent = 0;
     tacit_status status = agent_of(s, split, row, &agent, err);
     if (status)
         return status;

@@ -133,3 +133,11 @@ void tacit_json_null(tacit_json *json, const char *key)
     member(json, key);
     tacit_write_text(json->out, "null");
 }
+
+void tacit_json_raw(tacit_json *json, const char *key, const char *text, size_t len)
+{
+    member(json, key);
+    while (len > 0 && (text[len - 1] == '\n' || text[len - 1] == ' '))
+        len--;
+    tacit_write_bytes(json->out, text, len);
+}

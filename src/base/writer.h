@@ -53,5 +53,7 @@ void tacit_json_real(tacit_json *json, const char *key, double value);
 void tacit_json_count(tacit_json *json, const char *key, uint64_t value);
 void tacit_json_bool(tacit_json *json, const char *key, bool value);
 void tacit_json_null(tacit_json *json, const char *key);
+/* A value that is JSON already. */
+void tacit_json_raw(tacit_json *json, const char *key, const char *text, size_t len);
 
 #endif

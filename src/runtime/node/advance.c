@@ -166,7 +166,7 @@ static void note_phase(const tacit_node *n, const char *event)
 {
     log_fields f;
     log_begin(&f);
-    log_number(&f, "time", n->time);
+    log_number(&f, "time_units", n->time);
     node_note(n, TACIT_LOG_INFO, event, &f);
 }
 

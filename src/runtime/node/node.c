@@ -320,7 +320,7 @@ void node_start(tacit_node *n)
     n->time = fmax(n->time, node_time_at(n, n->now));
     node_judge_ledger(n);
     log_begin(&f);
-    log_number(&f, "time", n->time);
+    log_number(&f, "time_units", n->time);
     log_bool(&f, "all_met", node_all_met(n));
     node_note(n, TACIT_LOG_INFO, "started", &f);
     for (uint32_t k = 0; k < n->plan.hosted_count && n->status == TACIT_OK; k++)
@@ -340,7 +340,7 @@ void node_finish(tacit_node *n)
         node_handle(n, &n->agents[k], n->time, &finish);
     node_leave(n);
     log_begin(&f);
-    log_number(&f, "time", n->time);
+    log_number(&f, "time_units", n->time);
     node_note(n, TACIT_LOG_INFO, "ended", &f);
 }
 

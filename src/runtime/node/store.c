@@ -68,7 +68,6 @@ static tacit_status fill_agent(store_ledger *a, const char *folder, const node_s
                                tacit_error *err)
 {
     const size_t len = strlen(plan->name);
-    a->lock = -1;
     if (len >= sizeof a->holder.name)
         return tacit_fail(err, TACIT_EINPUT, "the name \"%.60s\"... of agent %llu is too long",
                           plan->name, (unsigned long long)plan->agent);
@@ -157,7 +156,6 @@ static void store_free(node_store *store)
     store_db_close(store);
     for (uint32_t i = 0; store->agents && i < store->count; i++) {
         store_ledger *a = &store->agents[i];
-        tacit_ledger_unlock(a->lock);
         free(a->path);
         free(a->debts);
     }
@@ -186,8 +184,6 @@ tacit_status node_store_open_by(node_store **out, const node_store_plan *plan, n
     memcpy(store->identity, plan->identity, sizeof store->identity);
     store->path = tacit_path_with(plan->folder, "/node.db");
     store->agents = calloc((size_t)plan->count + 1, sizeof *store->agents);
-    for (uint32_t i = 0; store->agents && i < plan->count; i++)
-        store->agents[i].lock = -1;
     tacit_status status =
         store->path && store->agents ? open_in(store, plan, err) : tacit_out_of_memory(err);
     if (status) {

@@ -50,8 +50,8 @@ tacit_status node_store_rise(node_store *store, uint64_t above, tacit_error *err
  * never by more than `most` past the last checkpoint (0: no limit). */
 double node_store_elapsed(node_store *store, double most);
 
-/* The ledger of agent `index` of the plan, for reserve, give_back and looking. While mute it may be
- * NULL (it could not be opened again), and reviving ends all its permits. */
+/* The ledger of agent `index` of the plan, for reserve, give_back and looking. Reviving may put
+ * another in its place, and ends all its permits. */
 tacit_ledger_file *node_store_ledger(node_store *store, uint32_t index);
 
 /* Charge all permits; frames and state in one transaction with the last of them. `state` may be

@@ -4,22 +4,19 @@
  *
  * A release that could not be written has been computed, and lives on in the agent's memory. It
  * must be charged before the agent says anything that may depend on it. What is owed is kept where
- * it cannot be lost while the process lives: as permits in hand of the ledger's file, or, while
- * that is closed, in a list here. (When the process dies, the values die with it: mute stores
- * keep no states.)
+ * it cannot be lost while the process lives: as permits in hand of the ledger's file, or, once
+ * that is shut, in a list here. (When the process dies, the values die with it: mute stores keep no
+ * states.)
  *
- * Reviving closes such a ledger and opens it again, which verifies it. Nobody knows what became of
+ * Reviving shuts such a ledger and opens it again, which verifies it. Nobody knows what became of
  * the last transaction, so each debt is looked up by the id of its permit: what is on the disk is
  * paid. The rest is reserved anew and committed without bytes. Should that fail, the new permit is
  * in hand and the debt is owed under its id.
  *
  * The lock on the ledger is kept meanwhile: nobody comes in between.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/file.h"
@@ -29,7 +26,7 @@
 
 static bool is_broken(const store_ledger *a)
 {
-    return a->broken || !a->file || a->file->broken;
+    return a->broken || a->file->broken;
 }
 
 const char *node_store_mute(const node_store *store)
@@ -138,45 +135,44 @@ static tacit_status pay(store_ledger *a, double now, tacit_error *err)
 
 /* ---- reviving ---- */
 
-tacit_status store_reopen_ledger(store_ledger *a, tacit_error *err)
+/* The database goes; its lock stays, and the sum of what was spent, to be looked at meanwhile. */
+static tacit_status shut(store_ledger *a, tacit_error *err)
+{
+    tacit_status status = collect(a, err);
+    if (status)
+        return status;
+    tacit_store_close(a->file, false);
+    memset(a->file->statement, 0, sizeof a->file->statement);
+    a->file->broken = true;
+    return TACIT_OK;
+}
+
+/* Under the lock of the shut one, which is gone if this succeeds. */
+static tacit_status reopen(store_ledger *a, tacit_error *err)
 {
     tacit_key key;
+    tacit_ledger_file *file = NULL;
     char *name = tacit_path_with(a->path, ".key");
     if (!name)
         return tacit_out_of_memory(err);
     tacit_status status = tacit_key_read(&key, name, err);
     free(name);
     if (!status)
-        status = tacit_ledger_open_under(&a->file, a->path, &key, &a->holder, a->lock, err);
+        status = tacit_ledger_open_under(&file, a->path, &key, &a->holder, a->file->lock, err);
     tacit_key_wipe(&key);
-    if (!status)
-        a->lock = -1; /* the file's now */
-    return status;
-}
-
-/* The file goes, its lock stays. */
-static tacit_status let_go(store_ledger *a, double now, tacit_error *err)
-{
-    const int lock = fcntl(a->file->lock, F_DUPFD_CLOEXEC, 0);
-    if (lock < 0)
-        return tacit_fail(err, TACIT_EINPUT, "cannot open the ledger \"%.300s\" again: %s", a->path,
-                          strerror(errno));
-    tacit_status status = collect(a, err);
-    if (status) {
-        close(lock);
+    if (status)
         return status;
-    }
-    (void)tacit_ledger_file_close(a->file, now, NULL); /* what it cannot charge is in the list */
-    a->file = NULL;
-    a->lock = lock;
+    a->file->lock = -1; /* the new one's */
+    tacit_ledger_file_let_go(a->file, false);
+    a->file = file;
     return TACIT_OK;
 }
 
 static tacit_status revive_ledger(store_ledger *a, double now, tacit_error *err)
 {
-    tacit_status status = a->file ? let_go(a, now, err) : TACIT_OK;
+    tacit_status status = a->file->db ? shut(a, err) : TACIT_OK;
     if (!status)
-        status = store_reopen_ledger(a, err);
+        status = reopen(a, err);
     if (!status)
         status = pay(a, now, err);
     if (status && status != TACIT_EBUDGET)

@@ -28,12 +28,11 @@ typedef struct store_debt {
 typedef struct store_ledger {
     char *path;
     tacit_ledger_holder holder;
-    tacit_ledger_file *file; /* NULL: could not be opened again */
-    int lock;                /* of a ledger that is closed for the moment; else -1 */
+    tacit_ledger_file *file; /* without its database: it could not be opened again yet */
     uint64_t told;           /* the last release that has frames; 0: none */
     bool broken;             /* to be opened again */
     bool barred;             /* owes more than its budget */
-    store_debt *debts;       /* beside permits in hand, which the file has */
+    store_debt *debts;       /* of a file that was shut; others are its permits in hand */
     size_t debt_count, debt_capacity;
 } store_ledger;
 
@@ -129,8 +128,6 @@ tacit_status store_fall_mute(node_store *store, tacit_status status, const tacit
 tacit_status store_may_write(const node_store *store, tacit_error *err);
 /* These permits' values exist, and are owed. */
 void store_owe(store_ledger *a, tacit_permit *const *permits, size_t count);
-/* An existing ledger, under the lock that is kept from before. */
-tacit_status store_reopen_ledger(store_ledger *a, tacit_error *err);
 
 /* ---- store_time.c ---- */
 void store_clock(void *ctx, node_moment *now);

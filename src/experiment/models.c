@@ -61,10 +61,11 @@ out:
 
 static void fill(tacit_vector *v, const tacit_shape *shape, const double *numbers)
 {
-    tacit_vector_init(v, shape, TACIT_VECTOR_SECRET | TACIT_VECTOR_FROZEN);
+    tacit_vector_init(v, shape, TACIT_VECTOR_SECRET);
     for (uint32_t k = 0; k < shape->segments; k++)
         for (size_t i = 0; i < shape->segment[k].count; i++)
             tacit_vector_set(v, k, i, *numbers++);
+    v->flags |= TACIT_VECTOR_FROZEN;
 }
 
 tacit_status tacit_session_adopt(tacit_session *s, const double *models, tacit_error *err)

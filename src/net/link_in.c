@@ -80,9 +80,9 @@ static bool answer_one(tacit_link *link)
         sodium_bin2hex(user, sizeof user, zmq_msg_data(&part[ZAP_KEY]), TACIT_CURVE_BYTES);
         good = link_admit(link, user) != NULL;
     }
-    /* 300 closes the connection without a word. After 400 ZeroMQ's client would never try again,
-     * though it may be put on the list later. */
-    const char *code = good ? "200" : "300", *text = good ? "OK" : "this key is not on the list";
+    /* ZeroMQ's client does not try again after 400, so that ours sees to it (link_revive): the
+     * key may be put on the list later. 300 would leave the connection to time out. */
+    const char *code = good ? "200" : "400", *text = good ? "OK" : "this key is not on the list";
     send_part(link->zap, "1.0", 3, ZMQ_SNDMORE);
     send_part(link->zap, zmq_msg_data(&part[ZAP_REQUEST]), zmq_msg_size(&part[ZAP_REQUEST]),
               ZMQ_SNDMORE);

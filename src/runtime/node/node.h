@@ -112,10 +112,10 @@ typedef struct node_peer {
     bool greeted;  /* has told what it heard of our agents */
     bool left;     /* said goodbye */
     bool ended, mute;
-    bool doubts;      /* says that our ledger is an old copy, */
-    uint32_t doubted; /* of this agent */
-    bool connected;   /* a link to it was asked for */
-    bool reported;    /* what is wrong with it was logged */
+    bool doubts;       /* says that our ledger is an old copy, */
+    uint32_t doubted;  /* of this agent */
+    bool connected;    /* a link to it was asked for */
+    uint32_t reported; /* kinds of refusals that were logged, as bits */
     uint64_t quiet;
     uint64_t ping;    /* stamp of the ping that waits for its pong; 0: none */
     double ping_sent; /* when */

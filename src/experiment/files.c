@@ -282,7 +282,7 @@ tacit_status tacit_outfile_flush(tacit_outfile *file, tacit_error *err)
 tacit_status tacit_outfile_stage(tacit_outfile *file, tacit_error *err)
 {
     tacit_status status = pour(file, err);
-    if (!status && fsync(file->fd) != 0)
+    if (!status && !file->hasty && fsync(file->fd) != 0)
         status = tacit_folder_fail(file->folder, file->name, errno, err);
     int result = close(file->fd);
     file->fd = -1;

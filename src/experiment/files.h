@@ -41,6 +41,7 @@ typedef struct tacit_outfile {
     const tacit_folder *folder;
     const char *name;
     int fd;
+    bool hasty; /* need not outlive a power cut: it can be made again */
     tacit_writer text;
 } tacit_outfile;
 

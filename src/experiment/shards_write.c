@@ -40,6 +40,7 @@ static tacit_status write_split(const tacit_folder *folder, const tacit_dataset 
     tacit_status status = tacit_outfile_open(&file, folder, tacit_shards_files[split], err);
     if (status)
         return status;
+    file.hasty = true;
     uint64_t rows = 0;
     for (uint32_t k = 0; k < count; k++)
         rows += tacit_dataset_rows(data, agents[k], (tacit_split)split);
@@ -65,6 +66,7 @@ static tacit_status write_list(const tacit_folder *folder, const uint32_t *agent
     tacit_status status = tacit_outfile_open(&file, folder, TACIT_SHARDS_LIST, err);
     if (status)
         return status;
+    file.hasty = true;
     for (uint32_t k = 0; k < count; k++)
         tacit_write_format(&file.text, "%" PRIu32 "\n", agents[k]);
     return tacit_outfile_stage(&file, err);

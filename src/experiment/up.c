@@ -167,6 +167,7 @@ static tacit_status write_text(const up *u, const char *name, char *text, tacit_
     tacit_status status =
         text ? tacit_outfile_open(&file, &u->folder, name, err) : tacit_out_of_memory(err);
     if (!status) {
+        file.hasty = true;
         tacit_write_text(&file.text, text);
         status = tacit_outfile_stage(&file, err);
     }

@@ -22,6 +22,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define PINGS_A_SECOND 2000.0 /* of all nodes together, at most */
+#define SLOWEST_HEARTBEAT 5.0 /* seconds, but not slower than this */
+
 typedef struct up_flags {
     int64_t port, threads;
     double unit;
@@ -122,6 +125,7 @@ static bool is_of_peers(const char *assignment)
 typedef struct settings {
     tacit_consortium_options consortium;
     tacit_node_options node;
+    bool own_heartbeat; /* not said, so that it may be chosen here */
 } settings;
 
 /* These are written by tacit up itself, for each node another. */
@@ -155,6 +159,7 @@ static tacit_status read_settings(settings *s, const cli_args *args, const up_fl
         s->consortium.unit = flags->unit;
     if (!tacit_config_get(&config, "node.patience"))
         s->node.patience += 0.2 * count; /* the first must wait for the last to start */
+    s->own_heartbeat = !tacit_config_get(&config, "node.heartbeat");
     tacit_config_clear(&config);
     return status;
 }
@@ -172,6 +177,14 @@ static tacit_status read_experiment(tacit_config *config, const cli_args *args, 
     tacit_status status = cli_load_config(config, args->words[1], sets, count, err);
     free(sets);
     return status;
+}
+
+/* Every node pings every neighbour, and here all of them share the cores. */
+static void choose_heartbeat(settings *s, const tacit_graph *graph)
+{
+    const double pings = (double)graph->row[graph->agents] / PINGS_A_SECOND;
+    if (s->own_heartbeat && pings > s->node.heartbeat)
+        s->node.heartbeat = pings < SLOWEST_HEARTBEAT ? pings : SLOWEST_HEARTBEAT;
 }
 
 /* Better to know before two hundred processes are started. */
@@ -315,8 +328,7 @@ out:
 }
 
 static tacit_status up_session(tacit_session *session, const tacit_experiment *experiment,
-                               const settings *s, const up_flags *flags, uint32_t count,
-                               tacit_error *err)
+                               settings *s, const up_flags *flags, uint32_t count, tacit_error *err)
 {
     char folder[CLI_PATH_MAX];
     const uint32_t agents = tacit_session_graph(session)->agents;
@@ -329,6 +341,7 @@ static tacit_status up_session(tacit_session *session, const tacit_experiment *e
         status = claim(experiment->run.name, flags->out, folder, sizeof folder, err);
     if (status)
         return status;
+    choose_heartbeat(s, tacit_session_graph(session));
     const tacit_up_request request = {.folder = folder,
                                       .nodes = count,
                                       .port = (uint16_t)flags->port,

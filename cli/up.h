@@ -50,7 +50,8 @@ typedef struct up_fleet {
     uint32_t count;
     bool restart;
     uint32_t deaths, restarts;
-    uint32_t next_asked; /* who is asked next */
+    uint32_t next_asked; /* who is asked next how it is, */
+    double next_turn;    /* and when */
     double ending;       /* since when all are asked to end; 0: they are not */
 } up_fleet;
 

@@ -23,11 +23,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ON_THEIR_WAY 6 /* at most, of those just started */
-#define ARRIVED 3.0    /* seconds after which a node counts as there */
-#define GRACE 20.0     /* seconds to end in, after SIGTERM */
-#define YOUNG 5.0      /* who dies before did not get far */
-#define HASTY 5        /* deaths in a row of somebody that young: it will not work */
+#define ON_THEIR_WAY 12 /* at most, of those just started */
+#define ARRIVED 3.0     /* seconds after which a node counts as there */
+#define GRACE 20.0      /* seconds to end in, after SIGTERM */
+#define YOUNG 5.0       /* who dies before did not get far */
+#define HASTY 5         /* deaths in a row of somebody that young: it will not work */
 
 double up_seconds(void)
 {

@@ -14,6 +14,7 @@
 
 #define EVERY 0.5     /* seconds between two questions to the same node */
 #define A_TURN 16     /* nodes asked at a time */
+#define A_PAUSE 0.25  /* seconds between two turns */
 #define PATIENCE 0.25 /* seconds that an answer may take */
 
 static uint64_t count_at(const tacit_json_tree *tree, const tacit_json_value *of, const char *key)
@@ -91,6 +92,8 @@ void up_fleet_ask(up_fleet *fleet)
     cli_ask asks[A_TURN];
     uint32_t of[A_TURN], count = 0;
     const double now = up_seconds();
+    if (now < fleet->next_turn)
+        return;
     for (uint32_t k = 0; k < fleet->count && count < A_TURN; k++) {
         const uint32_t index = fleet->next_asked;
         up_node *node = &fleet->nodes[index];
@@ -104,6 +107,9 @@ void up_fleet_ask(up_fleet *fleet)
     if (count == 0)
         return;
     cli_ask_all(asks, count, PATIENCE);
+    /* Who is slow to answer has better things to do. */
+    const double after = up_seconds();
+    fleet->next_turn = after + A_PAUSE + 4 * (after - now);
     for (uint32_t k = 0; k < count; k++) {
         if (asks[k].code == 200)
             read_words(&fleet->nodes[of[k]].words, asks[k].body, asks[k].len);

@@ -4,10 +4,12 @@
  * a simulation gives its agents; and what they leave behind is measured as a simulation measures.
  */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -287,6 +289,32 @@ static void test_refused(void **state)
     end(s, &x);
 }
 
+/* Keys and settings are written, then there is no room for records: nothing is left. */
+static void test_fails_half_way(void **state)
+{
+    (void)state;
+    tacit_experiment x;
+    tacit_error err = {0};
+    struct rlimit before, small;
+    tacit_session *s = make(&x, TASK);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 1000;
+    mkdir("empty", 0700);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const tacit_status made =
+        tacit_up_prepare(s, &(tacit_up_request){.folder = "half/way", .nodes = 2}, &err);
+    const tacit_status filled =
+        tacit_up_prepare(s, &(tacit_up_request){.folder = "empty", .nodes = 2}, &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(made, TACIT_EINPUT);
+    check_fails(filled, TACIT_EINPUT, &err, "empty/node-000/data");
+    assert_int_not_equal(access("half", F_OK), 0);
+    assert_int_equal(rmdir("empty"), 0); /* it was there before, and is empty */
+    end(s, &x);
+}
+
 /* ---- what they learned ---- */
 
 /* As nodes would: each writes the models of its agents. */
@@ -330,15 +358,16 @@ static void test_measured_like_a_simulation(void **state)
     assert_true(got.optimum == least);
     assert_true(least < got.now.objective);
     assert_true(got.distance > 1e-9 && got.distance < 0.5);
-    /* The session's own models are looked at again afterwards. */
-    check_ok(tacit_session_measure(s, &again, &err), &err);
-    assert_memory_equal(&again, &want, sizeof want);
 
     /* Nobody's models count as zero. */
     assert_int_equal(unlink("look/node-001/state/models.npy"), 0);
     check_ok(tacit_up_measure(s, "look", &got, &err), &err);
     assert_int_equal(got.missing, 4);
     assert_true(got.distance >= 1); /* zero is as far from theta* as it is long */
+
+    /* The session's own models are looked at again afterwards. */
+    check_ok(tacit_session_measure(s, &again, &err), &err);
+    assert_memory_equal(&again, &want, sizeof want);
 
     /* Models of others are refused. */
     check_ok(tacit_models_save("look/node-001/state", tacit_session_model(s), model, 3, &err),
@@ -388,6 +417,7 @@ int main(void)
         cmocka_unit_test(test_budgets_and_settings),
         cmocka_unit_test(test_free_ports),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_fails_half_way),
         cmocka_unit_test(test_measured_like_a_simulation),
         cmocka_unit_test(test_distance_to_the_optimum),
     };

@@ -81,14 +81,14 @@ static bool listed(const char *key, const char *const *keys)
     return false;
 }
 
-/* Options of a section, all but `without` (or, if that is NULL, only `with`). */
+/* Options of a section: those in `keys`, or all others. */
 static void list_options(tacit_writer *out, const tacit_section *section, const void *values,
-                         const char *const *with, const char *const *without)
+                         bool those, const char *const *keys)
 {
     for (size_t k = 0; k < section->count; k++) {
         const tacit_option *option = &section->options[k];
         char text[TACIT_TEXT_MAX + 1];
-        if (without ? listed(option->key, without) : !listed(option->key, with))
+        if (listed(option->key, keys) != those)
             continue;
         tacit_option_format(option, values, text, sizeof text);
         tacit_write_format(out, "%s.%s: %s\n", section->name, option->key, text);
@@ -107,11 +107,11 @@ tacit_status tacit_agreement_name(tacit_agreement *a, tacit_error *err)
         return tacit_fail(err, TACIT_EINTERNAL, "cannot start the cryptographic library");
     tacit_write_format(&out, "tacit run\nwire: %d\nprotocol: %s %u\n", TACIT_WIRE_VERSION,
                        x->protocol->name, x->protocol->wire_id);
-    list_options(&out, &tacit_run_section, &x->run, run_keys, NULL);
-    list_options(&out, &tacit_model_section, &x->model, NULL, none);
-    list_options(&out, &tacit_privacy_section, &x->privacy, NULL, budgets);
-    list_options(&out, &x->protocol->options, x->protocol_options, NULL, none);
-    list_options(&out, &tacit_consortium_section, &a->consortium, NULL, files);
+    list_options(&out, &tacit_run_section, &x->run, true, run_keys);
+    list_options(&out, &tacit_model_section, &x->model, false, none);
+    list_options(&out, &tacit_privacy_section, &x->privacy, false, budgets);
+    list_options(&out, &x->protocol->options, x->protocol_options, false, none);
+    list_options(&out, &tacit_consortium_section, &a->consortium, false, files);
     tacit_status status = out.failed ? tacit_out_of_memory(err) : TACIT_OK;
     if (!status &&
         crypto_generichash(a->run, sizeof a->run, (const uint8_t *)out.text, out.len, NULL, 0) != 0)

@@ -278,7 +278,7 @@ static bool split(const char *from, const char *end, piece field[FIELDS])
 static tacit_status room_for_member(reader *r)
 {
     tacit_roster *roster = r->roster;
-    size_t room = r->capacity, lines = r->capacity;
+    size_t room = r->capacity, lines = room;
     if (roster->count == TACIT_ROSTER_MEMBERS)
         return tacit_fail(r->err, TACIT_EINPUT, "%.300s:%" PRIu64 ": more than %u members", r->path,
                           r->line, TACIT_ROSTER_MEMBERS);

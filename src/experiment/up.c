@@ -79,6 +79,7 @@ static tacit_status try_protocol(const up *u, tacit_error *err)
     const tacit_setup setup = {.agents = u->session->graph.agents,
                                .model = u->session->model,
                                .privacy = &x->privacy,
+                               .epsilon = u->session->epsilon,
                                .until = x->run.time};
     void *shared = calloc(1, x->protocol->shared_size ? x->protocol->shared_size : 1);
     if (!shared)

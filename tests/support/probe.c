@@ -64,6 +64,11 @@ static tacit_status on(tacit_env *env, const void *shared, void *state, const ta
                           .payload = event->payload};
     self->count++;
     self->of_type[event->type]++;
+    if (event->type == TACIT_MESSAGE && event->from < PROBE_PEERS) {
+        const double value = tacit_public_get(event->payload, 0, 0);
+        self->twice += value <= self->heard[event->from];
+        self->heard[event->from] = value;
+    }
     return p->on ? p->on(env, p, self, event) : TACIT_OK;
 }
 

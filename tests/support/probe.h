@@ -9,7 +9,14 @@
  */
 #include "testing.h"
 
-enum { PROBE_WORD = 1, PROBE_ANSWER = 2, PROBE_SUM = 3, PROBE_OTHER = 9, PROBE_LOG = 60 };
+enum {
+    PROBE_WORD = 1,
+    PROBE_ANSWER = 2,
+    PROBE_SUM = 3,
+    PROBE_OTHER = 9,
+    PROBE_LOG = 60,
+    PROBE_PEERS = 8
+};
 
 typedef struct probe_entry {
     double time;
@@ -22,8 +29,10 @@ typedef struct probe_entry {
 typedef struct probe_agent {
     uint64_t count; /* events so far, also beyond the log's room */
     uint64_t of_type[TACIT_FINISH + 1];
-    uint64_t number; /* for the callback's own use, saved */
-    uint64_t status; /* the same: usually what a call answered */
+    uint64_t number;           /* for the callback's own use, saved */
+    uint64_t status;           /* the same: usually what a call answered */
+    double heard[PROBE_PEERS]; /* value of the last message of agents 0, 1, ... */
+    uint64_t twice;            /* messages whose value was not above the one before, of one agent */
     probe_entry log[PROBE_LOG];
 } probe_agent;
 

@@ -123,11 +123,18 @@ static double last_time(const tacit_node *n)
     return n->phase == NODE_RUNNING ? until : INFINITY;
 }
 
+/* Compared in seconds, as node_next tells them: units may round to just before. */
+static bool is_due(const tacit_node *n, double time)
+{
+    return node_seconds_at(n, time) <= n->now;
+}
+
 static void run_queue(tacit_node *n)
 {
-    const double until = fmin(node_time_at(n, n->now), last_time(n));
-    while (n->status == TACIT_OK && n->queue.count > 0 && runtime_queue_next(&n->queue) <= until &&
-           !must_wait(n)) {
+    while (n->status == TACIT_OK && n->queue.count > 0 && !must_wait(n)) {
+        const double next = runtime_queue_next(&n->queue);
+        if (!is_due(n, next) || next > last_time(n))
+            return;
         const runtime_event event = runtime_queue_pop(&n->queue);
         node_deliver(n, &event);
     }
@@ -155,7 +162,7 @@ static bool agents_done(const tacit_node *n)
     if (c->end == TACIT_END_AGREEMENT && n->quiet > (uint64_t)c->hops)
         return true;
     if (c->end != TACIT_END_TICKS)
-        return node_time_at(n, n->now) >= n->plan.until;
+        return is_due(n, n->plan.until);
     for (uint32_t k = 0; k < n->plan.hosted_count; k++)
         if (!is_done(n, &n->agents[k]))
             return false;

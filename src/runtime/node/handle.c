@@ -95,20 +95,27 @@ node_word *node_word_at(node_agent *a, tacit_address at)
     return &a->words[a->word_count++];
 }
 
+/* |new - old| / |new|; infinity where nothing can be said. */
+static double relative_change(tacit_vector *new, tacit_vector *old)
+{
+    double moved = 0, size = 0;
+    if (!old || old->shape != new->shape)
+        return INFINITY;
+    for (uint32_t s = 0; s < new->shape->segments; s++)
+        for (size_t k = 0; k < new->shape->segment[s].count; k++) {
+            const double x = tacit_vector_get(new, s, k), d = x - tacit_vector_get(old, s, k);
+            size += x * x;
+            moved += d * d;
+        }
+    return moved == 0 ? 0 : sqrt(moved / size);
+}
+
 /* How far this word is from the one before, for agreement: public numbers, both. */
 static void note_change(tacit_node *n, node_agent *a, tacit_vector *said)
 {
     if (n->plan.consortium->end != TACIT_END_AGREEMENT)
         return;
-    a->change = INFINITY;
-    if (a->said && a->said->shape == said->shape) {
-        const tacit_public *new = tacit_vector_public(said), *old = tacit_vector_public(a->said);
-        const double moved = tacit_public_distance2(new, old);
-        double size = 0;
-        for (size_t k = 0; k < tacit_public_count(new, 0); k++)
-            size += tacit_public_get(new, 0, k) * tacit_public_get(new, 0, k);
-        a->change = moved == 0 ? 0 : sqrt(moved / size);
-    }
+    a->change = relative_change(said, a->said);
     if (a->said)
         tacit_vector_drop(n->pool, a->said);
     tacit_vector_keep(said);

@@ -144,7 +144,8 @@ static void log_accepted(const tacit_node *n, const tacit_wire_header *h)
 /* The agent hears it now; before the start, and in a time of its own, later. */
 static void deliver(tacit_node *n, const tacit_wire_header *h, node_agent *a, tacit_vector *v)
 {
-    const runtime_event event = {.time = node_time_at(n, n->now),
+    /* Time has not begun before the start: what comes then is the first that is heard after it. */
+    const runtime_event event = {.time = n->phase == NODE_MEETING ? 0 : node_time_at(n, n->now),
                                  .to = a->plan->agent,
                                  .from = (uint32_t)h->from,
                                  .counter = a->counter++,

@@ -21,7 +21,6 @@
 #endif
 
 enum {
-    OVERHEAD = 33,         /* of CURVE: name, nonce, authenticator and flags of a message */
     COMMAND_MAX = 1024,    /* handshakes need about 500 bytes, whatever frames have */
     SOCKETS = 8192,        /* peers a link can have, nearly; 12 bytes each */
     LINGER = 500,          /* ms that queued frames have to leave */
@@ -30,7 +29,7 @@ enum {
     AGAIN = 100,           /* ms before connecting again, doubled up to ... */
     AGAIN_MAX = 2000,      /* ... this */
     STUCK = 10,            /* seconds a full queue may stand still */
-    KEEPALIVE = 60,        /* seconds */
+    PROBES = 5,            /* without an answer, a heartbeat apart: a connection is dead */
     FRAME_LIMIT = 1 << 30, /* ZeroMQ and the wire could do more, memory cannot */
     QUEUE_LIMIT = 1000 * 1000,
 };
@@ -75,19 +74,23 @@ static bool set_int(void *socket, int option, int value)
     return zmq_setsockopt(socket, option, &value, sizeof value) == 0;
 }
 
-/* What all TCP sockets of a link have in common. */
+/*
+ * What all TCP sockets of a link have in common. Silent connections are probed by TCP, not by
+ * ZeroMQ's own heartbeat: the process would be ended by an assertion of the library (4.3.4,
+ * out_event in stream_engine_base.cpp) when a connection whose queue is full breaks and a heartbeat
+ * is due.
+ */
 static bool set_common(const tacit_link *link, void *s)
 {
-    int64_t most = (int64_t)link->o.frame_max + OVERHEAD;
+    int64_t most = (int64_t)link->o.frame_max + LINK_OVERHEAD;
     if (most < COMMAND_MAX)
         most = COMMAND_MAX;
-    int heartbeat = (int)(link->o.heartbeat * 1000);
+    int beat = (int)ceil(link->o.heartbeat);
     return set_int(s, ZMQ_HANDSHAKE_IVL, HANDSHAKE) &&
            zmq_setsockopt(s, ZMQ_MAXMSGSIZE, &most, sizeof most) == 0 &&
-           set_int(s, ZMQ_HEARTBEAT_IVL, heartbeat) &&
-           set_int(s, ZMQ_HEARTBEAT_TIMEOUT, 3 * heartbeat) && set_int(s, ZMQ_TCP_KEEPALIVE, 1) &&
-           set_int(s, ZMQ_TCP_KEEPALIVE_IDLE, KEEPALIVE) &&
-           set_int(s, ZMQ_TCP_KEEPALIVE_INTVL, KEEPALIVE / 6) &&
+           set_int(s, ZMQ_TCP_KEEPALIVE, 1) && set_int(s, ZMQ_TCP_KEEPALIVE_IDLE, 2 * beat) &&
+           set_int(s, ZMQ_TCP_KEEPALIVE_INTVL, beat) && set_int(s, ZMQ_TCP_KEEPALIVE_CNT, PROBES) &&
+           set_int(s, ZMQ_TCP_MAXRT, 1000 * (PROBES + 2) * beat) &&
            zmq_setsockopt(s, ZMQ_CURVE_SECRETKEY, link->curve_secret, TACIT_CURVE_BYTES) == 0;
 }
 
@@ -118,7 +121,8 @@ static tacit_status open_pull(tacit_link *link, tacit_error *err)
     int v6 = strchr(link->o.listen, '[') != NULL;
     if (!set_common(link, s) || !set_int(s, ZMQ_IPV6, v6) || !set_int(s, ZMQ_CURVE_SERVER, 1) ||
         zmq_setsockopt(s, ZMQ_ZAP_DOMAIN, "tacit", 5) != 0 ||
-        !set_int(s, ZMQ_ZAP_ENFORCE_DOMAIN, 1) || !set_int(s, ZMQ_RCVHWM, link->o.queue) ||
+        !set_int(s, ZMQ_ZAP_ENFORCE_DOMAIN, 1) ||
+        !set_int(s, ZMQ_RCVHWM, 0) || /* see link_watch.c */
         !set_int(s, ZMQ_LINGER, 0))
         return tacit_fail(err, TACIT_EINTERNAL, "ZeroMQ refuses an option: %s",
                           zmq_strerror(errno));

@@ -10,9 +10,10 @@
  * never what the frame says.
  *
  * Nothing grows without bound: a frame above `frame_max` closes its connection before it is read;
- * queues hold `queue` frames a peer and direction, then the sender is told TACIT_NO (out) or TCP
- * makes the other end wait (in); what a peer sends above its rate is dropped right after
- * decryption, before anybody looks at it.
+ * `queue` frames wait for a peer, then the sender is told TACIT_NO; what a peer has sent and nobody
+ * has received yet is at most as much (and 16 MiB, the kernel's buffers among them), then its
+ * connection is closed; what it sends above its rate is dropped right after decryption, before
+ * anybody looks at it.
  *
  * One thread uses a link. The handshakes of others are answered while it waits or receives, so it
  * must do either often.
@@ -28,7 +29,7 @@ typedef struct tacit_link_options {
     double burst;       /* ... and at once */
     double byte_rate;   /* the same in bytes; 0: as follows from rate and frame_max */
     bool open;          /* any key may connect; else those of tacit_link_allow alone */
-    double heartbeat;   /* seconds between probes of a silent connection */
+    double heartbeat;   /* seconds between TCP's probes of a silent connection: dead after five */
 } tacit_link_options;
 void tacit_link_defaults(tacit_link_options *o);
 

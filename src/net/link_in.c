@@ -104,8 +104,11 @@ void link_answer(tacit_link *link)
         ;
     double now = link_clock();
     if (now >= link->next_look) {
-        link->next_look = now + 1;
+        link->next_look = now + LINK_LOOK;
         link_watch_look(link);
+    }
+    if (now >= link->next_revival) {
+        link->next_revival = now + LINK_REVIVAL;
         link_revive(link, now);
     }
 }
@@ -113,18 +116,19 @@ void link_answer(tacit_link *link)
 /* ---- frames ---- */
 
 /* The whole of what waits first; false if it is no frame of ours, -1 if nothing waits. */
-static int take_message(void *pull, zmq_msg_t *msg)
+static int take_message(tacit_link *link, zmq_msg_t *msg)
 {
     bool single = true;
     for (;;) {
         zmq_msg_init(msg);
-        if (zmq_msg_recv(msg, pull, ZMQ_DONTWAIT) < 0) {
+        if (zmq_msg_recv(msg, link->pull, ZMQ_DONTWAIT) < 0) {
             int number = errno;
             zmq_msg_close(msg);
             if (number == EINTR)
                 continue;
             return -1;
         }
+        link_watch_took(&link->watch, msg);
         if (!zmq_msg_more(msg))
             break;
         single = false;
@@ -154,7 +158,6 @@ static bool within_rate(const tacit_link_options *o, link_peer *p, size_t len, d
 static link_peer *judge(tacit_link *link, zmq_msg_t *msg, double now)
 {
     link->received++;
-    link_watch_spoke(&link->watch, zmq_msg_get(msg, ZMQ_SRCFD));
     const char *user = zmq_msg_gets(msg, "User-Id");
     link_peer *p =
         user && strnlen(user, LINK_TEXT + 1) == LINK_TEXT ? link_admit(link, user) : NULL;
@@ -182,7 +185,7 @@ tacit_status tacit_link_receive(tacit_link *link, double now, tacit_frame *frame
     if (!msg)
         return tacit_out_of_memory(err);
     for (int dropped = 0; dropped < LINK_FLOOD; dropped++) {
-        int got = take_message(link->pull, msg);
+        int got = take_message(link, msg);
         if (got < 0) {
             link_answer(link);
             break;

@@ -9,10 +9,14 @@
 
 enum {
     LINK_TEXT = 2 * TACIT_CURVE_BYTES,
+    LINK_OVERHEAD = 33,    /* of CURVE: name, nonce, authenticator and flags of a message */
     LINK_STRANGERS = 1024, /* open mode: keys remembered that nobody has named */
     LINK_FLOOD = 256,      /* frames dropped in one call before others get a turn */
     LINK_TURNS = 64,       /* frames taken before handshakes get one */
 };
+
+#define LINK_LOOK 0.1    /* seconds between looks at connections */
+#define LINK_REVIVAL 1.0 /* ... and between attempts to make one anew */
 
 typedef enum link_standing {
     LINK_STRANGER, /* open mode: let in without being on the list */
@@ -57,9 +61,8 @@ link_peer *link_add_stranger(link_table *t, const char user[LINK_TEXT]);
 /* A connection that another made to us. */
 typedef struct link_connection {
     uint64_t number; /* which one it is, in order from 1; 0: there is none */
-    uint64_t marked; /* bytes of its stream that are accounted for */
-    bool spoke;      /* a frame of it arrived since the last look ... */
-    bool ever;       /* ... or at all */
+    uint64_t taken;  /* bytes of its stream that we have looked at, or less */
+    bool spoke;      /* a frame of it arrived */
     bool closing;    /* by us */
 } link_connection;
 
@@ -81,7 +84,7 @@ struct tacit_link {
     tacit_link_counts counts;
     uint64_t received; /* frames that were taken in, good or bad */
     unsigned turns;
-    double next_look;      /* at connections, about once a second */
+    double next_look, next_revival;
     zmq_pollitem_t *items; /* for waiting */
     size_t items_capacity;
 };
@@ -102,7 +105,7 @@ void link_watch_stop(tacit_link *link);
 void link_watch_drain(tacit_link *link);
 /* Look for connections that eat memory. */
 void link_watch_look(tacit_link *link);
-/* A frame arrived on this connection. */
-void link_watch_spoke(link_watch *w, int fd);
+/* A frame, or a part of one, was taken. */
+void link_watch_took(link_watch *w, zmq_msg_t *msg);
 
 #endif

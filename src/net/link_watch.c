@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watch over connections that others made to us, for the two ways in which ZeroMQ lets a peer
- * that passed the handshake fill our memory: a message in many parts counts as one in a queue
- * until its last part comes, and every connection has a queue of its own.
+ * The watch over connections that others made to us: how much memory each may take.
  *
- * A monitor tells which connections come and go. The kernel tells how many bytes came over each
- * (TCP_INFO). Frames are contiguous in a stream, so that all bytes before one that arrived are
- * accounted for; a connection that took in more since its last frame than queue and buffers can
- * hold is closed. So is the oldest connection that never sent a frame when there are too many.
+ * ZeroMQ could stop reading when its queue is full (RCVHWM). We do not let it. A connection that
+ * breaks while it is stopped, with a PING among the bytes read already, ends the process by an
+ * assertion of the library (4.3.4), so that any peer could end us. Nor would it be a bound: a
+ * message in many parts counts as one, and only once its last part is there.
+ *
+ * Instead we count. A monitor tells which connections come and go, the kernel how many bytes came
+ * over each (TCP_INFO), and every frame that we take says which connection it came by. What came
+ * and was not taken is in the kernel's buffers and ZeroMQ's queue; above `queue` full frames and
+ * the buffers the connection is closed. So is the oldest one that never sent a frame when there
+ * are more than peers can need. Since we look while we wait or receive, a peer can add what it
+ * sends between two looks.
+ *
  * Closing is by shutdown(2) of the descriptor: ZeroMQ notices and cleans up. Should the
  * descriptor be another connection's by then, that one connects again.
  */
@@ -86,7 +92,7 @@ static int least_useful(const link_watch *w, int latest)
     int best = latest;
     for (size_t fd = 0; fd < w->count; fd++) {
         const link_connection *c = &w->item[fd];
-        if (c->number && !c->closing && !c->ever && c->number < w->item[best].number)
+        if (c->number && !c->closing && !c->spoke && c->number < w->item[best].number)
             best = (int)fd;
     }
     return best;
@@ -183,19 +189,21 @@ void link_watch_look(tacit_link *link)
         uint64_t bytes;
         if (!c->number || c->closing || !bytes_taken_in((int)fd, &bytes))
             continue;
-        if (c->spoke)
-            c->marked = bytes;
-        c->spoke = false;
-        if (bytes > c->marked && bytes - c->marked > most) {
+        if (c->taken > bytes) /* frames of another that had this descriptor */
+            c->taken = bytes;
+        if (bytes - c->taken > most) {
             link->counts.refused++;
             close_connection(w, (int)fd);
         }
     }
 }
 
-void link_watch_spoke(link_watch *w, int fd)
+void link_watch_took(link_watch *w, zmq_msg_t *msg)
 {
-    link_connection *c = connection(w, fd);
-    if (c)
-        c->spoke = c->ever = true;
+    link_connection *c = connection(w, zmq_msg_get(msg, ZMQ_SRCFD));
+    if (!c)
+        return;
+    size_t len = zmq_msg_size(msg) + LINK_OVERHEAD;
+    c->taken += len + (len > UINT8_MAX ? 9 : 2); /* ZMTP's own header */
+    c->spoke = true;
 }

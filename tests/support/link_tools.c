@@ -180,25 +180,37 @@ bool raw_closed(int fd)
     return n == 0 || (errno != EAGAIN && errno != EINTR);
 }
 
-void proxy_open(proxy *p, const side *server)
+static void proxy_listen(proxy *p)
 {
     struct sockaddr_in a;
     socklen_t len = sizeof a;
-    *p = (proxy){.socket = {-1, -1},
-                 .server_port = port_of(server),
-                 .flip_at = {SIZE_MAX, SIZE_MAX},
-                 .hold_after = {SIZE_MAX, SIZE_MAX}};
     p->listener = loopback(0, &a);
     assert_int_equal(bind(p->listener, (struct sockaddr *)&a, sizeof a), 0);
     assert_int_equal(listen(p->listener, 16), 0);
     fcntl(p->listener, F_SETFL, O_NONBLOCK);
     assert_int_equal(getsockname(p->listener, (struct sockaddr *)&a, &len), 0);
     snprintf(p->endpoint, sizeof p->endpoint, "tcp://127.0.0.1:%d", ntohs(a.sin_port));
+}
+
+void proxy_open(proxy *p, const side *server)
+{
+    *p = (proxy){.socket = {-1, -1},
+                 .server_port = port_of(server),
+                 .flip_at = {SIZE_MAX, SIZE_MAX},
+                 .hold_after = {SIZE_MAX, SIZE_MAX}};
+    proxy_listen(p);
     for (int d = 0; d < 2; d++) {
         p->record[d] = malloc(RECORD);
         assert_non_null(p->record[d]);
     }
     the_proxy = p;
+}
+
+void proxy_move(proxy *p)
+{
+    proxy_hang_up(p);
+    close(p->listener);
+    proxy_listen(p);
 }
 
 void proxy_hang_up(proxy *p)

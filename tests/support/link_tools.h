@@ -66,6 +66,7 @@ typedef struct proxy {
 void proxy_open(proxy *p, const side *server);
 void proxy_close(proxy *p);
 void proxy_hang_up(proxy *p); /* this connection */
+void proxy_move(proxy *p);    /* to another port: whoever still knocks at the old one is lost */
 
 /* A TCP connection to a link, by hand. */
 int raw_connect(const side *server);

@@ -103,15 +103,16 @@ static tacit_status commit_all(store_ledger *a, tacit_permit *const *permits, si
     return status;
 }
 
-static tacit_status may_release(const node_store *store, const store_ledger *a, tacit_error *err)
+/* Who owes more than he has pays what he can, and says nothing. */
+static tacit_status keep_silent(store_ledger *a, tacit_permit *const *permits, size_t count,
+                                double now, size_t *done, tacit_error *err)
 {
-    tacit_status status = store_may_write(store, err);
-    if (!status && a->barred)
-        status = tacit_fail(err, TACIT_EBUDGET,
-                            "agent %llu \"%.100s\" has computed more than its budget allows, and "
-                            "must stay silent",
-                            (unsigned long long)a->holder.agent, a->holder.name);
-    return status;
+    tacit_status status = commit_all(a, permits, count, NULL, 0, now, done, err);
+    return status ? status
+                  : tacit_fail(err, TACIT_EBUDGET,
+                               "agent %llu \"%.100s\" has computed more than its budget allows, "
+                               "and must stay silent",
+                               (unsigned long long)a->holder.agent, a->holder.name);
 }
 
 tacit_status node_store_release(node_store *store, uint32_t index, tacit_permit *const *permits,
@@ -123,13 +124,20 @@ tacit_status node_store_release(node_store *store, uint32_t index, tacit_permit 
     size_t len = 0, done = 0;
     if (count == 0)
         return tacit_fail(err, TACIT_EUSAGE, "a release needs a permit");
-    tacit_status status = may_release(store, a, &why);
-    if (!status && (frames_len > 0 || state))
+    tacit_status status = store_may_write(store, &why);
+    if (!status && !a->barred && (frames_len > 0 || state))
         status = pack(store, frames, frames_len, state, state_len, &len, &why);
-    if (!status)
+    if (!status && a->barred)
+        status = keep_silent(a, permits, count, now, &done, &why);
+    else if (!status)
         status = commit_all(a, permits, count, store->blob, len, now, &done, &why);
     if (!status)
         return TACIT_OK;
+    if (status == TACIT_EBUDGET && done == count) {
+        if (err)
+            *err = why;
+        return status;
+    }
     store_owe(a, permits + done, count - done);
     return store_fall_mute(store, status, &why, err);
 }

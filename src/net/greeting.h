@@ -23,7 +23,7 @@ enum {
 #define TACIT_GREETING_AGENTS 65536 /* at most; as many for what was heard */
 
 typedef struct tacit_greeting {
-    uint64_t stamp; /* of the ping, in its pong; 0 in others */
+    uint64_t stamp; /* of a hello or ping; its answer repeats it */
     uint64_t quiet; /* for agreement: see docs/peers.md */
     uint32_t flags;
     uint32_t agents; /* hosted by the sender */

@@ -256,7 +256,7 @@ static void test_a_peer_with_an_old_ledger(void **state)
 static void doubt(node_scene *s, uint32_t witness, uint32_t from, uint32_t to, uint64_t releases)
 {
     const tacit_heard h = {from, to, 1, 1, releases};
-    const tacit_greeting g = {.stamp = s->all.place[0].node->stamps, .heard_count = 1, .heard = &h};
+    const tacit_greeting g = {.heard_count = 1, .heard = &h};
     uint8_t frame[512];
     tacit_wire_header header = {.kind = TACIT_WIRE_HELLO_ACK,
                                 .protocol = s->protocol.wire_id,

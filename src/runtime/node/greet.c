@@ -122,7 +122,7 @@ static const node_word *next_word(const node_agent *a, const node_word *after, u
                            (w->incarnation == after->incarnation && w->sequence > after->sequence);
         const bool first = !best || w->incarnation < best->incarnation ||
                            (w->incarnation == best->incarnation && w->sequence < best->sequence);
-        if (w->payload && later && first && (stamp == 0 || w->stamp < stamp))
+        if (w->payload && later && first && w->stamp < stamp)
             best = w;
     }
     return best;
@@ -263,11 +263,12 @@ void node_on_greeting(tacit_node *n, node_peer *peer, const tacit_wire_header *h
     peer->mute = g.flags & TACIT_GREETING_MUTE;
     claim_agents(n, peer, &g);
     if (h->kind == TACIT_WIRE_HELLO)
-        node_greet(n, peer, TACIT_WIRE_HELLO_ACK, 0);
+        node_greet(n, peer, TACIT_WIRE_HELLO_ACK, g.stamp);
     if (h->kind == TACIT_WIRE_PING)
         node_greet(n, peer, TACIT_WIRE_PONG, g.stamp);
-    if (h->kind == TACIT_WIRE_HELLO_ACK || (h->kind == TACIT_WIRE_PONG && g.stamp <= peer->ping)) {
-        if (h->kind == TACIT_WIRE_PONG && g.stamp == peer->ping)
+    const bool answer = h->kind == TACIT_WIRE_HELLO_ACK || h->kind == TACIT_WIRE_PONG;
+    if (answer && g.stamp <= peer->ping) {
+        if (g.stamp == peer->ping)
             peer->round_trip = n->now - peer->ping_sent;
         peer->greeted = true;
         check_own_past(n, peer, &g);

@@ -49,10 +49,16 @@ node_peer *node_peer_of(const tacit_node *n, tacit_agent agent)
 
 node_agent *node_hosted(const tacit_node *n, tacit_agent agent)
 {
-    for (uint32_t k = 0; k < n->plan.hosted_count; k++)
-        if (n->agents[k].plan->agent == agent)
-            return &n->agents[k];
-    return NULL;
+    uint32_t low = 0, high = n->plan.hosted_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (n->plan.hosted[middle].agent < agent)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n->plan.hosted_count && n->plan.hosted[low].agent == agent ? &n->agents[low]
+                                                                            : NULL;
 }
 
 uint32_t node_slot(const node_agent *a, tacit_agent neighbour)
@@ -275,13 +281,9 @@ void node_beat(tacit_node *n)
         node_peer *peer = &n->peers[k];
         if (peer->self || !(peer->watched || (peer->met && !peer->listed)))
             continue;
-        if (!peer->greeted) {
-            node_greet(n, peer, TACIT_WIRE_HELLO, 0);
-            continue;
-        }
         peer->ping = ++n->stamps;
         peer->ping_sent = n->now;
-        node_greet(n, peer, TACIT_WIRE_PING, peer->ping);
+        node_greet(n, peer, peer->greeted ? TACIT_WIRE_PING : TACIT_WIRE_HELLO, peer->ping);
     }
 }
 

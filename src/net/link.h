@@ -93,7 +93,7 @@ typedef struct tacit_link_peer_counts {
 } tacit_link_peer_counts;
 typedef struct tacit_link_counts {
     uint64_t accepted;  /* handshakes */
-    uint64_t refused;   /* ... of keys that are not on the list, or malformed */
+    uint64_t refused;   /* ... of keys not on the list; connections without a frame, or too much */
     uint64_t strangers; /* frames of keys no longer allowed */
 } tacit_link_counts;
 tacit_link_counts tacit_link_totals(const tacit_link *link);

@@ -94,6 +94,7 @@ static bool answer_one(tacit_link *link)
         zmq_msg_close(&part[i]);
     link->counts.accepted += good;
     link->counts.refused += !good;
+    link->watch.refused_keys += !good;
     return true;
 }
 

@@ -71,6 +71,7 @@ typedef struct link_watch {
     link_connection *item; /* by file descriptor */
     size_t count, capacity, open;
     uint64_t numbers;
+    uint64_t refused_keys; /* of connections that are still there */
 } link_watch;
 
 struct tacit_link {

@@ -30,6 +30,8 @@ static void connect_by(side *a, const side *b, const proxy *p)
     check_ok(tacit_link_connect(a->link, b->id.public_key, p->endpoint, &err), &err);
 }
 
+static unsigned hung; /* connections that were neither closed nor good for anything */
+
 /* All words on one fresh connection through the proxy. Those that arrive must be right and in
  * order; their number. Ends when all are there, or an end gave up, or nothing moves any more. */
 static int say_words(side *a, side *b, proxy *p)
@@ -51,6 +53,7 @@ static int say_words(side *a, side *b, proxy *p)
         tacit_frame_free(&f);
         heard++;
     }
+    hung += heard < WORDS && p->closed == closed;
     tacit_link_disconnect(a->link, b->id.public_key);
     while (take_if_any(b, 0, &f)) { /* what came in with the last bytes */
         assert_true(f.len == WORD && next < WORDS && memcmp(f.bytes, words[next], WORD) == 0);
@@ -78,6 +81,7 @@ static void test_every_byte_flipped(void **state)
     assert_true(stream[TO_SERVER] > 600 && stream[TO_CLIENT] > 250);
     dice d = {SLOW ? 2 : 1};
     size_t flips = 0, spoilt = 0;
+    hung = 0;
     for (int direction = 0; direction < 2; direction++)
         for (size_t at = 0; at < stream[direction]; at += SLOW ? 1 + dice_below(&d, 12) : 1) {
             p.flip_at[direction] = at;
@@ -88,6 +92,7 @@ static void test_every_byte_flipped(void **state)
         }
     /* What does no harm: padding of the greeting, and most of what comes after the handshake. */
     assert_true(spoilt > flips / 2);
+    assert_true(hung < flips / 20); /* a length that is changed makes an end wait for more */
     assert_int_equal(say_words(&a, &b, &p), WORDS);
     proxy_close(&p);
     side_close(&a);
@@ -368,8 +373,7 @@ static void test_endless_parts(void **state)
         assert_int_equal(zmq_send(s, part, PART, ZMQ_SNDMORE), PART);
     assert_int_equal(zmq_send(s, part, PART, 0), PART);
     free(part);
-    WAIT_UNTIL((assert_false(take_if_any(&b, 0, &f)), p.closed >= 1));
-    assert_int_equal(p.passed[TO_SERVER], HELD); /* closed by the server while it was held back */
+    WAIT_UNTIL((assert_false(take_if_any(&b, 0, &f)), p.closed >= 1)); /* by the server */
     assert_true(tacit_link_totals(b.link).refused >= 1);
     side_send(&c, &b, "other", 5);
     expect_frame(&b, &c, "other", 5);

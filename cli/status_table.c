@@ -170,7 +170,7 @@ static void cell(const table *t, const cli_node_row *row, int column, char *out,
         snprintf(out, size, "%s", row->reached ? row->phase : "no answer");
         break;
     case 2:
-        snprintf(out, size, "%.5g of %.6g", row->time, row->until);
+        snprintf(out, size, "%.1f of %.6g", row->time, row->until);
         break;
     case 3:
         cli_count(row->agents, out, size);

@@ -296,6 +296,12 @@ case: validation records shown@src/reproduce/case_run.c@s/r->tuning ? book->task
 lapack: no turns@src/math/lapack.c@s/pthread_mutex_lock(&turn);/;/;s/pthread_mutex_unlock(&turn);/;/@unit/eigen_test
 lapack: vectors in rows@src/math/lapack.c@s/LAPACKE_dsyevd(LAPACK_COL_MAJOR/LAPACKE_dsyevd(LAPACK_ROW_MAJOR/@unit/eigen_test
 lapack: smallest for largest@src/math/lapack.c@s/                                           first, side, 0, &found, value, vector/                                           1, side - first + 1, 0, \&found, value, vector/@unit/eigen_test
+members: two members with one key@src/experiment/roster.c@s/(status = remember_key(r, link)) ||//@unit/consortium_test
+members: an agent with two hosts@src/experiment/roster.c@s/roster->host\[agent\] != NOBODY/0/@unit/consortium_test
+run id: privacy is no part of it@src/experiment/agreement.c@s/^.*list_options(&out, &tacit_privacy_section.*$//@unit/consortium_test
+peer: records by the order of lines alone@src/experiment/peer.c@s/p->hosted\[at\].shard = k;/p->hosted[k].shard = k;/@unit/consortium_test
+shards: doubles rounded@src/data/shards.c@s/s->x\[k\] = tacit_grid_at/s->x[k] = (float)tacit_grid_at/@unit/shards_test
+up: weights rounded@src/experiment/up.c@s/tacit_write_real(&out, g->weight\[e\]);/tacit_write_format(\&out, "%g", g->weight[e]);/@unit/up_test
 EOF
 )
 

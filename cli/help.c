@@ -166,6 +166,10 @@ void cli_print_verb(const cli_verb *verb)
     for (size_t i = 0; i < verb->example_count; i++)
         printf("  %s\n      %s%s%s\n", verb->examples[i].command, cli_faint(),
                verb->examples[i].says, cli_plain());
+    if (verb->sections)
+        title("Keys of a consortium and of a node, with defaults");
+    for (size_t i = 0; verb->sections && verb->sections[i]; i++)
+        print_section(verb->sections[i]);
     if (verb->takes_keys)
         print_keys();
     print_exit_codes();

@@ -50,6 +50,17 @@ static const tacit_option options[] = {
 static const tacit_section section = {
     .options = options, .count = sizeof options / sizeof *options, .size = sizeof(node_flags)};
 
+static const tacit_option set_option = {
+    .key = "set",
+    .type = TACIT_OPT_TEXT,
+    .fallback = "",
+    .letter = 's',
+    .value_name = "KEY=VALUE",
+    .help = "replace what the file says, as in node.log=debug; may come again"};
+
+static const tacit_section *const sections[] = {&tacit_node_section, &tacit_consortium_section,
+                                                NULL};
+
 static const cli_example examples[] = {
     {"tacit node --config ward-b/node.yaml", "take part; Ctrl-C ends it, the same words go on"},
     {"tacit node --config node.yaml --set node.log=debug", "and say more"},
@@ -339,12 +350,15 @@ const cli_verb cli_node = {
              "What must not be forgotten is on the disk before it is said: killed at any moment "
              "and started again with the same words, it goes on where it was and never speaks with "
              "fresh noise about what it has spoken of. Ctrl-C ends it cleanly, a second Ctrl-C "
-             "at once. Its folder holds the ledgers, models.npy (for its owner alone) and "
+             "at once. Its file has the sections node and data; what was agreed on is in the file "
+             "that node.consortium names. Its folder holds the ledgers, models.npy (for its owner "
+             "alone) and "
              "summary.json at the end, and while it runs status.port, the port at which /metrics, "
              "/health and /status are shown. The log is for people on a terminal and JSON lines "
              "elsewhere; nothing secret is ever in it.",
     .flags = &section,
-    .repeated = &cli_set_option,
+    .repeated = &set_option,
+    .sections = sections,
     .examples = examples,
     .example_count = sizeof examples / sizeof *examples,
     .run = run,

@@ -38,7 +38,8 @@ typedef struct cli_verb {
     const char *const *words; /* what the first argument may be, for completion; or NULL */
     const cli_example *examples;
     size_t example_count;
-    bool takes_keys; /* help lists the keys of a configuration */
+    bool takes_keys;                      /* help lists the keys of a configuration */
+    const tacit_section *const *sections; /* and of these, NULL-terminated; or NULL */
     tacit_status (*run)(const cli_args *args, tacit_error *err);
 } cli_verb;
 

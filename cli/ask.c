@@ -153,7 +153,37 @@ static void speak(call *c)
     }
 }
 
-/* The first address of the host that a connection can be begun to. */
+/* IPv4 first: "localhost" is both, and nodes listen on 127.0.0.1 unless told otherwise. */
+static int find_host(const cli_ask *ask, struct addrinfo **found)
+{
+    char port[8];
+    snprintf(port, sizeof port, "%u", ask->port);
+    struct addrinfo hints = {
+        .ai_family = AF_INET, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    const int problem = getaddrinfo(ask->host, port, &hints, found);
+    if (problem == 0)
+        return 0;
+    hints.ai_family = AF_UNSPEC;
+    return getaddrinfo(ask->host, port, &hints, found);
+}
+
+/* A connection on its way to the first address where one can be begun; -1 and errno if none. */
+static int begin_connection(const struct addrinfo *found)
+{
+    int reason = EHOSTUNREACH;
+    for (const struct addrinfo *a = found; a; a = a->ai_next) {
+        const int fd =
+            socket(a->ai_family, a->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, a->ai_protocol);
+        if (fd >= 0 && (connect(fd, a->ai_addr, a->ai_addrlen) == 0 || errno == EINPROGRESS))
+            return fd;
+        reason = errno;
+        if (fd >= 0)
+            close(fd);
+    }
+    errno = reason;
+    return -1;
+}
+
 static void begin_call(call *c, cli_ask *ask)
 {
     *c = (call){.ask = ask, .fd = -1};
@@ -167,31 +197,14 @@ static void begin_call(call *c, cli_ask *ask)
         end_call(c, "the question is too long");
         return;
     }
-    char port[8];
-    snprintf(port, sizeof port, "%u", ask->port);
-    /* IPv4 first: "localhost" is both, and nodes listen on 127.0.0.1 unless told otherwise. */
-    struct addrinfo hints = {
-        .ai_family = AF_INET, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
     struct addrinfo *found = NULL;
-    int problem = getaddrinfo(ask->host, port, &hints, &found);
-    if (problem) {
-        hints.ai_family = AF_UNSPEC;
-        problem = getaddrinfo(ask->host, port, &hints, &found);
-    }
+    const int problem = find_host(ask, &found);
     if (problem) {
         end_call(c, gai_strerror(problem));
         return;
     }
-    int reason = 0;
-    for (const struct addrinfo *a = found; a && c->fd < 0; a = a->ai_next) {
-        c->fd = socket(a->ai_family, a->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, a->ai_protocol);
-        if (c->fd >= 0 && (connect(c->fd, a->ai_addr, a->ai_addrlen) == 0 || errno == EINPROGRESS))
-            break;
-        reason = errno;
-        if (c->fd >= 0)
-            close(c->fd);
-        c->fd = -1;
-    }
+    c->fd = begin_connection(found);
+    const int reason = errno;
     freeaddrinfo(found);
     if (c->fd < 0)
         end_call(c, strerror(reason));

@@ -172,7 +172,7 @@ static void test_every_length(void **state)
         log_begin(&f);
         log_text(&f, "first", text);
         for (int i = 0; i < 300; i++) {
-            char key[10];
+            char key[16];
             snprintf(key, sizeof key, "%03d", i);
             log_bool(&f, key, false);
         }

@@ -58,4 +58,40 @@ expect 3 'open to others' "$TACIT" keygen --show identity.key
 printf '02%062d\n' 0 >off.pub # no point of the curve
 expect 3 'neither an identity' "$TACIT" keygen --show off.pub
 expect 2 'one path' "$TACIT" keygen a b
+
+# ---- a line in the list of members ----
+member() { "$TACIT" keygen "$1.key" --members list.csv --name "$1" --endpoint "$2" --agents "$3"; }
+member ward-a tcp://127.0.0.1:7400 0-4 >out.txt 2>err.txt || complain "--members: $(cat err.txt)"
+grep -q 'listed  *as "ward-a" in list.csv' out.txt || complain "not told: $(cat out.txt)"
+printf '# somebody wrote this by hand\nby-hand,%s,,9' "$(cat second.key.pub)" >>list.csv # no newline at the end
+member ward-b "" "5 7-8" >out.txt 2>err.txt || complain "a second member: $(cat err.txt)"
+[ "$(cat list.csv)" = "name,key,endpoint,agents
+ward-a,$(cat ward-a.key.pub),tcp://127.0.0.1:7400,0-4
+# somebody wrote this by hand
+by-hand,$(cat second.key.pub),,9
+ward-b,$(cat ward-b.key.pub),,5 7-8" ] || complain "the list: $(cat list.csv)"
+# Somebody else's key, from the file that came by mail.
+"$TACIT" keygen third.key -q >/dev/null
+says 'listed as "ward-c" in list.csv' "$TACIT" keygen --show third.key.pub -m list.csv -n ward-c -a 10
+tail -n 1 list.csv | grep -qx "ward-c,$(cat third.key.pub),,10" || complain "$(cat list.csv)"
+
+# What the list does not take makes no key, and leaves the list as it was.
+cp list.csv before.csv
+expect 3 'list.csv:7: name "ward-a"; another member has this name' \
+    "$TACIT" keygen no.key --members list.csv --name ward-a --agents 20
+expect 3 'agent 3 is hosted on line 2 already' "$TACIT" keygen no.key -m list.csv -n ward-d -a 3
+expect 3 'endpoint "tcp://127.0.0.1:7400"; another member' \
+    "$TACIT" keygen no.key -m list.csv -n ward-d -a 20 -e tcp://127.0.0.1:7400
+expect 3 'endpoint "udp://x:1"' "$TACIT" keygen no.key -m list.csv -n ward-d -a 20 -e udp://x:1
+expect 3 'list.csv:7' "$TACIT" keygen no.key -m list.csv -n 'a,b' -a 20
+expect 2 'without control characters' "$TACIT" keygen no.key -m list.csv -n "$(printf 'a\nb')" -a 20
+expect 2 '"#a" cannot be the name' "$TACIT" keygen no.key -m list.csv -n '#a' -a 20
+expect 3 'key' "$TACIT" keygen --show third.key.pub -m list.csv -n ward-d -a 20
+expect 2 '--members needs --name' "$TACIT" keygen no.key --members list.csv --agents 20
+expect 2 '--members needs --agents' "$TACIT" keygen no.key --members list.csv --name ward-d
+expect 2 '--agents is for a list of members' "$TACIT" keygen no.key --agents 20
+expect 3 'cannot write "nowhere/list.csv"' "$TACIT" keygen no.key -m nowhere/list.csv -n ward-d -a 20
+expect 3 'third.key.pub:1' "$TACIT" keygen no.key -m third.key.pub -n ward-d -a 20
+[ ! -e no.key ] && [ ! -e no.key.pub ] || complain "a key that nobody lists was left"
+cmp -s list.csv before.csv || complain "the list was changed: $(cat list.csv)"
 exit $failed

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../cli/log_lines.c" /* what the program does with them */
 #include "report/json_read.h"
-#include "runtime/node/log.h"
 #include "testing.h"
 
 /* The fields as an object, read by the project's strict reader. */
@@ -183,12 +183,91 @@ static void test_every_length(void **state)
     }
 }
 
+/* ---- lines ---- */
+
+/* What is in the file so far, which is read from its beginning. */
+static void read_lines(FILE *file, char *text, size_t room)
+{
+    rewind(file);
+    const size_t len = fread(text, 1, room - 1, file);
+    text[len] = '\0';
+}
+
+static void check_line(const char *line, size_t len, const char *level, const char *event)
+{
+    tacit_json_tree tree;
+    tacit_error err = {0};
+    check_ok(tacit_json_read(&tree, "line", line, len, &err), &err);
+    const char *when = tacit_json_to_text(member(&tree, "time"), "");
+    assert_int_equal(strlen(when), strlen("2026-11-16T12:00:00.123Z"));
+    assert_true(when[10] == 'T' && when[19] == '.' && when[23] == 'Z');
+    assert_string_equal(tacit_json_to_text(member(&tree, "level"), ""), level);
+    assert_string_equal(tacit_json_to_text(member(&tree, "event"), ""), event);
+    assert_string_equal(tacit_json_to_text(member(&tree, "node"), ""), "ward \"a\"\n");
+    tacit_json_clear(&tree);
+}
+
+static void test_lines(void **state)
+{
+    (void)state;
+    static char text[20000], longer[5000];
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    cli_log_lines lines = {.file = file, .node = "ward \"a\"\n", .least = TACIT_LOG_INFO};
+    memset(longer, 'a', sizeof longer - 1);
+    cli_log_line(&lines, TACIT_LOG_DEBUG, "never", "\"a\":1");
+    cli_log_line(&lines, TACIT_LOG_INFO, "started", "");
+    cli_log_line(&lines, TACIT_LOG_WARN, "peer_down", "\"peer\":\"b\"");
+    cli_log_line(&lines, TACIT_LOG_ERROR, "ended", NULL);
+    cli_log_line(&lines, TACIT_LOG_ERROR, "long", longer);
+    read_lines(file, text, sizeof text);
+    static const char *const levels[] = {"info", "warn", "error", "error"};
+    static const char *const events[] = {"started", "peer_down", "ended", "long"};
+    const char *line = text;
+    for (int i = 0; i < 4; i++) {
+        const char *end = strchr(line, '\n');
+        assert_non_null(end);
+        check_line(line, (size_t)(end - line), levels[i], events[i]);
+        line = end + 1;
+    }
+    assert_string_equal(line, "");
+    assert_non_null(strstr(text, ",\"peer\":\"b\"}\n"));
+    fclose(file);
+}
+
+/* A full disk: nothing breaks, and later it is told. */
+static void test_lost_lines(void **state)
+{
+    (void)state;
+    char text[2000];
+    FILE *full = fopen("/dev/full", "a"), *file = tmpfile();
+    if (!full)
+        skip();
+    assert_non_null(file);
+    cli_log_lines lines = {.file = full, .node = "a"};
+    cli_log_line(&lines, TACIT_LOG_INFO, "first", "");
+    cli_log_line(&lines, TACIT_LOG_INFO, "second", "");
+    assert_int_equal(lines.lost, 2);
+    lines.file = file;
+    cli_log_line(&lines, TACIT_LOG_INFO, "third", "");
+    cli_log_line(&lines, TACIT_LOG_INFO, "fourth", "");
+    assert_int_equal(lines.lost, 0);
+    read_lines(file, text, sizeof text);
+    assert_int_equal(text[0], '\n');
+    assert_non_null(strstr(text, "\"third\",\"node\":\"a\",\"lost_lines\":2}\n{"));
+    assert_non_null(strstr(text, "\"fourth\",\"node\":\"a\"}\n"));
+    assert_null(strstr(text, "first"));
+    fclose(full);
+    fclose(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_kind),    cmocka_unit_test(test_hostile_texts),
         cmocka_unit_test(test_long_texts),   cmocka_unit_test(test_full),
-        cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_every_length), cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_lost_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

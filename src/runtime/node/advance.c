@@ -69,7 +69,7 @@ static void wake(tacit_node *n, node_agent *a, const runtime_event *event)
     if (n->phase != NODE_RUNNING || is_done(n, a))
         return;
     node_plan_wake(n, a, event->time + (late > FAR_BEHIND ? late : 0));
-    if (a->silent || node_store_mute(n->store))
+    if (node_is_silent(n, a) || node_store_mute(n->store))
         return;
     a->wakes++;
     n->traffic.ticks++;
@@ -198,8 +198,15 @@ static void revive(tacit_node *n)
     if (!n->was_mute || n->now < n->retry_at)
         return;
     n->retry_at = n->now + RETRY;
-    if (node_store_revive(n->store, n->time, &why) != TACIT_OK)
+    const tacit_status status = node_store_revive(n->store, n->time, &why);
+    if (status == TACIT_EBUDGET) { /* the others speak again */
+        log_fields f;
+        log_begin(&f);
+        log_text(&f, "why", why.text);
+        node_note(n, TACIT_LOG_ERROR, "agent_silent", &f);
+    } else if (status != TACIT_OK) {
         return;
+    }
     n->was_mute = false;
     note_phase(n, "speaks_again");
 }

@@ -233,10 +233,10 @@ static tacit_status env_reserve(void *ctx, const tacit_cost *cost, tacit_permit 
 {
     tacit_node *n = ctx;
     *permit = NULL;
-    if (n->at->silent || node_store_mute(n->store))
+    if (node_is_silent(n, n->at) || node_store_mute(n->store))
         return tacit_fail(&n->error, TACIT_EINPUT, "nothing can be released: %s",
-                          n->at->silent ? "what was computed exceeds the budget"
-                                        : node_store_mute(n->store));
+                          node_is_silent(n, n->at) ? "what was computed exceeds the budget"
+                                                   : node_store_mute(n->store));
     tacit_permit **all =
         tacit_array_grow(n->permits, &n->permit_capacity, n->permit_count + 1, sizeof *all);
     if (!all)

@@ -175,7 +175,7 @@ static void say_again(tacit_node *n, node_peer *peer, const tacit_greeting *g)
     say_frames(n, peer, g);
     for (uint32_t k = 0; k < n->plan.hosted_count; k++) {
         node_agent *a = &n->agents[k];
-        for (uint32_t j = 0; j < a->plan->neighbours && !a->silent; j++)
+        for (uint32_t j = 0; j < a->plan->neighbours && !node_is_silent(n, a); j++)
             if (node_peer_of(n, a->plan->neighbour[j]) == peer)
                 say_words(n, a, peer, a->plan->neighbour[j], g);
     }

@@ -293,7 +293,7 @@ static tacit_status speak(tacit_node *n, node_agent *a)
         status = encode(n, a, &n->said[count], &parcels[count]), count++;
     if (status == TACIT_OK && n->permit_count > 0)
         status = charge(n, a, parcels, count);
-    const bool mute = a->silent || node_store_mute(n->store) != NULL;
+    const bool mute = node_is_silent(n, a) || node_store_mute(n->store) != NULL;
     for (size_t k = 0; k < count && status == TACIT_OK && !mute; k++)
         send_parcel(n, a, &parcels[k]);
     for (size_t k = 0; k < count; k++)
@@ -319,19 +319,22 @@ static void drop_sayings(tacit_node *n)
     n->said_count = 0;
 }
 
-/* A disk that takes no more mutes the node, and anything else ends it. */
+/* A disk that takes no more mutes the node, a debt that cannot be paid the agent; anything else
+ * ends the node. */
 static void note_failure(tacit_node *n, node_agent *a, tacit_status status)
 {
-    if (node_store_mute(n->store)) {
-        log_fields l;
-        log_begin(&l);
-        log_u64(&l, "agent", a->plan->agent);
-        log_text(&l, "why", node_store_mute(n->store));
-        n->was_mute = true;
-        node_note(n, TACIT_LOG_ERROR, "mute", &l);
+    const char *mute = node_store_mute(n->store);
+    const bool silent = node_is_silent(n, a);
+    if (!mute && !silent) {
+        node_fail(n, status, n->error.code == status ? NULL : "a protocol's handler failed");
         return;
     }
-    node_fail(n, status, n->error.code == status ? NULL : "a protocol's handler failed");
+    log_fields f;
+    log_begin(&f);
+    log_u64(&f, "agent", a->plan->agent);
+    log_text(&f, "why", mute ? mute : n->error.text);
+    n->was_mute = n->was_mute || mute;
+    node_note(n, TACIT_LOG_ERROR, mute ? "mute" : "agent_silent", &f);
 }
 
 void node_handle(tacit_node *n, node_agent *a, double time, const tacit_event *event)

@@ -84,7 +84,6 @@ typedef struct node_agent {
     uint64_t sequence;     /* of its frames, in this incarnation */
     uint64_t counter;      /* of timers and requests */
     bool resumed;          /* its state came from the store */
-    bool silent;           /* its ledger cannot be made right: it never speaks again */
     bool spent;            /* its ledger refused something */
     double change;         /* of its last word from the one before, relative; infinity: unknown */
     tacit_vector *said;    /* that word, while agreement is looked for */
@@ -315,6 +314,10 @@ void node_checkpoint(tacit_node *node);
 /* All but what links know. */
 tacit_status node_look(const tacit_node *node, tacit_node_status *out, tacit_error *err);
 
+static inline bool node_is_silent(const tacit_node *node, const node_agent *agent)
+{
+    return node_store_silent(node->store, agent->index);
+}
 static inline double node_time_at(const tacit_node *node, double now)
 {
     return (now - node->origin) / node->plan.consortium->unit;

@@ -16,6 +16,9 @@
  * When a write fails the store is mute: nothing can be released, and no state may be kept, until
  * node_store_revive has opened everything again and charged for what was computed and not
  * written.
+ *
+ * Without node.db a folder starts a new life from its ledgers: the last words if they are of the
+ * same run, and what was spent in any case.
  */
 #include "tacit/ledger.h"
 
@@ -79,6 +82,9 @@ const char *node_store_mute(const node_store *store);
 /* Try again: opens what broke, and charges what is owed. TACIT_OK: no longer mute. TACIT_EBUDGET:
  * a debt is more than the budget allows, and that agent must stay silent for good. */
 tacit_status node_store_revive(node_store *store, double now, tacit_error *err);
+
+/* Does this agent owe more than its budget allows? Then it has said its last word. */
+bool node_store_silent(const node_store *store, uint32_t index);
 
 /* Where peers were found last (descriptors as bytes of members_bytes.c or text; opaque here). */
 tacit_status node_store_put_peer(node_store *store, const uint8_t identity[32], const void *bytes,

@@ -39,6 +39,11 @@ const char *node_store_mute(const node_store *store)
     return NULL;
 }
 
+bool node_store_silent(const node_store *store, uint32_t index)
+{
+    return store->agents[index].barred;
+}
+
 tacit_status store_fall_mute(node_store *store, tacit_status status, const tacit_error *why,
                              tacit_error *err)
 {
@@ -211,6 +216,9 @@ tacit_status node_store_revive(node_store *store, double now, tacit_error *err)
     tacit_status status = TACIT_OK, budget = TACIT_OK;
     if (!node_store_mute(store))
         return TACIT_OK;
+    if (store->within) /* a checkpoint that was under way is no more */
+        (void)store_db_end(store, TACIT_NO, NULL);
+    store->within = false;
     for (uint32_t i = 0; i < store->count && !status; i++) {
         store_ledger *a = &store->agents[i];
         if (!is_broken(a))
@@ -227,7 +235,6 @@ tacit_status node_store_revive(node_store *store, double now, tacit_error *err)
     store->why[0] = '\0';
     if (status)
         return store_fall_mute(store, status, &why, err);
-    store->within = false;
     if (budget && err)
         *err = refused;
     return budget;

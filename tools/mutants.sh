@@ -112,6 +112,11 @@ ledger file: another history@src/privacy/ledger_verify.c@s/if (!status \&\& !tac
 ledger file: ids given twice@src/privacy/ledger_verify.c@s/file->ledger.next = file->bound;/file->ledger.next = file->entries.links;/@unit/ledger_file_test
 ledger file: touched permits vanish@src/privacy/ledger_file.c@s/if (n->permit.state == TACIT_PERMIT_RESERVED)/if (n)/@unit/ledger_file_test
 ledger.jsonl: seal not compared@src/privacy/seal.c@s/return sodium_memcmp(end, line + len, TACIT_LINE_END) == 0;/return true;/@unit/ledger_read_test
+store: debts forgotten@src/runtime/node/store_debt.c@s/more += n->permit.state != TACIT_PERMIT_RESERVED;/more += 0;/@unit/node_store_disk_test
+store: a debt that is on the disk charged again@src/runtime/node/store_debt.c@s/if (a->debts\[k\].id == record->release)/if (record->release == 0)/@unit/node_store_disk_test
+store: states kept while mute@src/runtime/node/store_debt.c@s/return why ? tacit_fail(/return false ? tacit_fail(/@unit/node_store_disk_test
+store: an older state with newer frames@src/runtime/node/store_release.c@s/after >= store->agents\[index\].told/true/@unit/node_store_crash_test
+store: a ledger older than node.db@src/runtime/node/store.c@s/after <= a->told/true/@unit/node_store_test
 checkpoint: pieces not hashed@src/base/saver.c@s/crypto_generichash_update(s->hash, s->bytes, s->len);$//@unit/checkpoint_test
 schedule: laplace's root for gaussian@src/privacy/schedule.c@s/TACIT_MECHANISM_LAPLACE ? 3 : 4;/TACIT_MECHANISM_LAPLACE ? 3 : 3;/@unit/schedule_test
 schedule: more budget early (slip S1)@src/privacy/schedule.c@s/? (double)(k - 1) : (double)(releases - k)/? (double)(releases - k) : (double)(k - 1)/@unit/schedule_test

@@ -308,6 +308,22 @@ static void test_mute_within_a_checkpoint(void **state)
     revived(store);
     store = again(store);
     check_restores(store, 0, NULL, "kept", true);
+    /* The same if it is revived before anybody ends the checkpoint. */
+    permit = permit_of(store, 0);
+    check_ok(node_store_begin(store, 2, &err), &err);
+    check_ok(node_store_put(store, 0, "has seen it", 11, &err), &err);
+    limit_files(0);
+    check_fails(release(store, &permit, 1, "x", "y", &err), TACIT_EINPUT, &err, "");
+    limit_files(RLIM_INFINITY);
+    revived(store);
+    check_fails(node_store_end(store, &err), TACIT_EUSAGE, &err, "begun");
+    check_restores(store, 0, NULL, "kept", true);
+    checkpoint(store, 3, "newer", NULL);
+    /* ... or closed. */
+    check_ok(node_store_begin(store, 4, &err), &err);
+    check_ok(node_store_put(store, 0, "not yet", 7, &err), &err);
+    store = again(store);
+    check_restores(store, 0, NULL, "newer", true);
     closed(store);
 }
 

@@ -219,7 +219,7 @@ static void test_turned_bits(void **state)
     size_t len, told = 0, silent = 0;
     char *good = read_all(db, &len);
     dice d = {5};
-    for (size_t at = 0; at < len; at += 1 + dice_below(&d, SLOW ? 97 : 29)) {
+    for (size_t at = 0; at < len; at += 1 + dice_below(&d, SLOW ? 181 : 61)) {
         good[at] ^= 0x10;
         write_all(db, good, len);
         good[at] ^= 0x10;
@@ -259,6 +259,27 @@ static void test_a_lost_node_db(void **state)
     check_restores(store, 1, NULL, NULL, false);
     assert_int_equal(releases(store, 0), 1);
     assert_true(node_store_incarnation(store) > life);
+    closed(store);
+}
+
+/* The same ledgers in another run: what was spent stays spent, what was said is no more. */
+static void test_another_run_with_the_same_ledgers(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    node_store *store = opened();
+    tell(store, 0, "one", "state one");
+    closed(store);
+    assert_int_equal(unlink(db), 0);
+    node_store_plan plan = plan_of();
+    plan.run[15] ^= 1;
+    check_ok(node_store_open(&store, &plan, &err), &err);
+    assert_int_equal(releases(store, 0), 1);
+    check_restores(store, 0, NULL, NULL, false);
+    checkpoint(store, 1, "kept", NULL);
+    check_restores(store, 0, NULL, "kept", true);
+    tell(store, 0, "two", "state two");
+    check_restores(store, 0, "two", "state two", true);
     closed(store);
 }
 
@@ -321,11 +342,12 @@ static void test_the_newest_pending_words(void **state)
     (void)state;
     tacit_error err = {0};
     uint64_t id;
-    uint8_t blob[] = "TCTR\1\0\0\0\3\0\0\0\0\0\0\0\5\0\0\0\0\0\0\0oldstate";
+    uint8_t blob[] = "TCTR\1\0\0\0\1\2\3\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                     "\3\0\0\0\0\0\0\0\5\0\0\0\0\0\0\0oldstate";
     node_store *store = opened();
     for (int k = 0; k < 2; k++) {
         tacit_permit *permit = permit_of(store, 0);
-        memcpy(blob + 24, k ? "new" : "old", 3);
+        memcpy(blob + 40, k ? "new" : "old", 3);
         check_ok(tacit_ledger_file_commit(node_store_ledger(store, 0), permit, blob,
                                           sizeof blob - 1, 1, &id, &err),
                  &err);
@@ -350,8 +372,8 @@ static void test_words_that_no_node_wrote(void **state)
     node_store *store = opened();
     uint64_t id;
     const tacit_cost cost = ledger_cost("gradient", EPSILON);
-    check_ok(commit_text(node_store_ledger(store, 0), &cost, 1, "TCTRand then something else", &id,
-                         &err),
+    check_ok(commit_text(node_store_ledger(store, 0), &cost, 1,
+                         "TCTRand then something else, as long as a head", &id, &err),
              &err);
     check_fails(node_store_restore(store, 0, &a, &n, &b, &m, &current, &err), TACIT_EVERIFY, &err,
                 "not written by a node");
@@ -507,6 +529,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_database_of_something_else, start_empty),
         cmocka_unit_test_setup(test_turned_bits, start_empty),
         cmocka_unit_test_setup(test_a_lost_node_db, start_empty),
+        cmocka_unit_test_setup(test_another_run_with_the_same_ledgers, start_empty),
         cmocka_unit_test_setup(test_an_older_node_db, start_empty),
         cmocka_unit_test_setup(test_an_older_ledger, start_empty),
         cmocka_unit_test_setup(test_a_lost_ledger, start_empty),

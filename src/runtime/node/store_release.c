@@ -4,7 +4,8 @@
  *
  * Frames and state of a release are one blob in the ledger's outbox:
  *
- *     4 "TCTR", 4 flags (1: with a state), 8 bytes of frames, 8 bytes of state, frames, state
+ *     4 "TCTR", 4 flags (1: with a state), 16 run, 8 bytes of frames, 8 bytes of state,
+ *     frames, state
  *
  * Invariants:
  *  1. Once anything was told, exactly one blob is pending in the ledger: that of the last release.
@@ -15,6 +16,9 @@
  *     what `told` was when it was kept: if less, it is older than the blob.
  *  3. A state comes from the blob, or from a checkpoint after it: never one that is older than the
  *     frames beside it, unless it was too large for the blob, and then `current` says so.
+ *
+ * A ledger may outlive a run: who removes node.db and agrees on another run goes on with the same
+ * budget. Words of the run before are then charged for and nothing else.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +27,7 @@
 #include "net/bits.h"
 #include "runtime/node/store_inside.h"
 
-enum { HEAD = 24, WITH_STATE = 1 };
+enum { AT_RUN = 8, AT_FRAMES = 24, AT_STATE = 32, HEAD = 40, WITH_STATE = 1 };
 static const uint8_t blob_magic[4] = {'T', 'C', 'T', 'R'};
 
 /* ---- releases ---- */
@@ -51,8 +55,9 @@ static tacit_status pack(node_store *store, const void *frames, size_t frames_le
     store->blob = at;
     memcpy(at, blob_magic, sizeof blob_magic);
     tacit_put_u32(at + 4, with ? WITH_STATE : 0);
-    tacit_put_u64(at + 8, frames_len);
-    tacit_put_u64(at + 16, state_len);
+    memcpy(at + AT_RUN, store->run, sizeof store->run);
+    tacit_put_u64(at + AT_FRAMES, frames_len);
+    tacit_put_u64(at + AT_STATE, state_len);
     if (frames_len > 0)
         memcpy(at + HEAD, frames, frames_len);
     if (state_len > 0)
@@ -190,18 +195,21 @@ static tacit_status copy(void **out, size_t *out_len, const uint8_t *from, size_
 }
 
 /* Bytes under the ledger's seal; but another program may have written them. */
-static tacit_status unpack(const store_ledger *a, const uint8_t *blob, size_t len, void **frames,
-                           size_t *frames_len, void **state, size_t *state_len, tacit_error *err)
+static tacit_status unpack(const node_store *store, const store_ledger *a, const uint8_t *blob,
+                           size_t len, void **frames, size_t *frames_len, void **state,
+                           size_t *state_len, tacit_error *err)
 {
     const bool headed = len >= HEAD && memcmp(blob, blob_magic, sizeof blob_magic) == 0;
     const uint32_t flags = headed ? tacit_get_u32(blob + 4) : 0;
-    const uint64_t first = headed ? tacit_get_u64(blob + 8) : 0;
-    const uint64_t second = headed ? tacit_get_u64(blob + 16) : 0;
+    const uint64_t first = headed ? tacit_get_u64(blob + AT_FRAMES) : 0;
+    const uint64_t second = headed ? tacit_get_u64(blob + AT_STATE) : 0;
     if (!headed || flags > WITH_STATE || first > len - HEAD || second != len - HEAD - first ||
         (second > 0 && !flags))
         return tacit_fail(err, TACIT_EVERIFY,
                           "what the ledger \"%.300s\" released last was not written by a node",
                           a->path);
+    if (memcmp(blob + AT_RUN, store->run, sizeof store->run) != 0)
+        return TACIT_OK;
     tacit_status status = copy(frames, frames_len, blob + HEAD, (size_t)first, err);
     if (!status && flags)
         status = copy(state, state_len, blob + HEAD + first, (size_t)second, err);
@@ -243,7 +251,7 @@ tacit_status node_store_restore(node_store *store, uint32_t index, void **state,
     if (!status)
         status = last_blob(a, &id, &blob, &len, err);
     if (!status && blob)
-        status = unpack(a, blob, len, frames, frames_len, state, state_len, err);
+        status = unpack(store, a, blob, len, frames, frames_len, state, state_len, err);
     if (!status)
         status = newer_state(store, index, state, state_len, current, err);
     free(blob);

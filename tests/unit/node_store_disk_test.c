@@ -362,7 +362,7 @@ static void test_a_debt_that_cannot_be_paid(void **state)
     permit->cost.noise /= 8; /* as if something dearer had been computed */
     check_fails(node_store_revive(store, 5, &err), TACIT_EBUDGET, &err, "agent 7 \"ann\"");
     assert_null(node_store_mute(store)); /* the other goes on */
-    assert_true(node_store_barred(store, 0) && !node_store_barred(store, 1));
+    assert_true(node_store_silent(store, 0) && !node_store_silent(store, 1));
     tell(store, 1, "zwei", "Zustand zwei");
     check_ok(node_store_begin(store, 2, &err), &err);
     check_ok(node_store_put(store, 0, "has seen it", 11, &err), &err);

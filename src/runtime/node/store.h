@@ -82,9 +82,6 @@ const char *node_store_mute(const node_store *store);
 /* Try again: opens what broke, and charges what is owed. TACIT_OK: no longer mute. TACIT_EBUDGET:
  * a debt is more than the budget allows, and that agent must stay silent for good. */
 tacit_status node_store_revive(node_store *store, double now, tacit_error *err);
-/* Agent `index` must stay silent for good: not even what costs nothing may be said, since its
- * state in memory has seen what could not be charged. */
-bool node_store_barred(const node_store *store, uint32_t index);
 
 /* Does this agent owe more than its budget allows? Then it has said its last word. */
 bool node_store_silent(const node_store *store, uint32_t index);

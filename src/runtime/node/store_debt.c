@@ -44,11 +44,6 @@ bool node_store_silent(const node_store *store, uint32_t index)
     return store->agents[index].barred;
 }
 
-bool node_store_barred(const node_store *store, uint32_t index)
-{
-    return store->agents[index].barred;
-}
-
 tacit_status store_fall_mute(node_store *store, tacit_status status, const tacit_error *why,
                              tacit_error *err)
 {

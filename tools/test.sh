@@ -55,7 +55,7 @@ counted() {
 }
 
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
-export TSAN_OPTIONS=halt_on_error=1
+export TSAN_OPTIONS="halt_on_error=1 suppressions=$PWD/tests/support/tsan.supp"
 
 stage "tests" build --
 stage "tests, address and undefined-behaviour sanitizer" build-asan -LE compile_fail -- \

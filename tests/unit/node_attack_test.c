@@ -253,9 +253,8 @@ static void test_a_peer_with_an_old_ledger(void **state)
 
 /* ---- doubts about our own ledger ---- */
 
-static void doubt(node_scene *s, uint32_t witness, uint32_t from, uint32_t to, uint64_t releases)
+static void tell(node_scene *s, uint32_t witness, tacit_heard h)
 {
-    const tacit_heard h = {from, to, 1, 1, releases};
     const tacit_greeting g = {.heard_count = 1, .heard = &h};
     uint8_t frame[512];
     tacit_wire_header header = {.kind = TACIT_WIRE_HELLO_ACK,
@@ -268,6 +267,31 @@ static void doubt(node_scene *s, uint32_t witness, uint32_t from, uint32_t to, u
     tacit_wire_write(frame, &header);
     tacit_greeting_encode(frame + TACIT_WIRE_HEADER, &g);
     nodes_inject(&s->all, witness, 0, frame, TACIT_WIRE_HEADER + header.payload);
+}
+
+static void doubt(node_scene *s, uint32_t witness, uint32_t from, uint32_t to, uint64_t releases)
+{
+    tell(s, witness, (tacit_heard){from, to, 1, 1, releases});
+}
+
+/* A peer that remembers a later life than we do: we begin one that is later still, but not one
+ * beyond all reason, after which no other could come. */
+static void test_claims_of_later_lives(void **state)
+{
+    (void)state;
+    node_scene s;
+    open_quiet(&s, TACIT_WAKES);
+    tacit_node *n = s.all.place[0].node;
+    const uint64_t before = n->incarnation;
+    tell(&s, 1, (tacit_heard){0, 1, before + 1000, 5, 0});
+    assert_int_equal(n->incarnation, before + 1001);
+    tell(&s, 1, (tacit_heard){0, 1, UINT64_MAX, 5, 0});
+    tell(&s, 1, (tacit_heard){0, 1, UINT64_C(1) << 60, 5, 0});
+    assert_int_equal(n->incarnation, before + 1001);
+    assert_int_equal(n->status, TACIT_OK);
+    node_scene_run(&s, 10);
+    assert_true(heard(&s, 1) > 0); /* and it is understood */
+    node_scene_clear(&s);
 }
 
 static void test_one_liar_cannot_silence_a_node(void **state)
@@ -412,6 +436,7 @@ int main(void)
         cmocka_unit_test(test_mutated_frames),
         cmocka_unit_test(test_numbers_that_are_none),
         cmocka_unit_test(test_a_peer_with_an_old_ledger),
+        cmocka_unit_test(test_claims_of_later_lives),
         cmocka_unit_test(test_one_liar_cannot_silence_a_node),
         cmocka_unit_test(test_what_was_heard_is_no_doubt),
         cmocka_unit_test(test_asking_without_end),

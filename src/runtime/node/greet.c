@@ -18,6 +18,10 @@
 #include "base/array.h"
 #include "runtime/node/node.h"
 
+/* Lives are numbered by milliseconds of a wall clock, or one after the other: beyond the year 6429
+ * somebody lies. */
+#define INCARNATIONS (UINT64_C(1) << 47)
+
 /* ---- greetings out ---- */
 
 void node_send_plain(tacit_node *n, node_peer *peer, tacit_wire_kind kind, const uint8_t *bytes,
@@ -223,7 +227,7 @@ static void check_own_past(tacit_node *n, node_peer *peer, const tacit_greeting 
         const node_agent *a = node_hosted(n, h->from);
         if (!a)
             continue;
-        if (h->incarnation > n->incarnation)
+        if (h->incarnation > n->incarnation && h->incarnation < INCARNATIONS)
             node_rise(n, h->incarnation);
         const uint64_t ours =
             tacit_ledger_releases(tacit_ledger_file_ledger(node_store_ledger(n->store, a->index)));

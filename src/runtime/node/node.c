@@ -33,11 +33,9 @@ void node_fail(tacit_node *n, tacit_status status, const char *why)
 
 void node_rise(tacit_node *n, uint64_t above)
 {
-    tacit_error why = {0};
-    if (node_store_rise(n->store, above, &why) != TACIT_OK) {
-        node_fail(n, TACIT_EINPUT, why.text);
+    /* Whether it works or not: a peer's word must not end the node. */
+    if (node_store_rise(n->store, above, NULL) != TACIT_OK)
         return;
-    }
     n->incarnation = node_store_incarnation(n->store);
     for (uint32_t k = 0; k < n->plan.hosted_count; k++)
         n->agents[k].sequence = 0;

@@ -28,8 +28,8 @@
 typedef struct up_flags {
     int64_t port, threads;
     double unit;
-    bool json, quiet, keep, restart;
-    char out[TACIT_TEXT_MAX];
+    bool json, quiet, keep, restart, prepare;
+    char out[TACIT_TEXT_MAX], measure[TACIT_TEXT_MAX];
 } up_flags;
 
 #define AT(member) .offset = offsetof(up_flags, member)
@@ -63,6 +63,16 @@ static const tacit_option options[] = {
      .value_name = "BASE",
      .help = "the first node's port, the others' follow; 0: free ones are found",
      AT(port)},
+    CLI_FLAG_SWITCH("prepare", 'P', "write the folder and start nobody: that is up to you",
+                    AT(prepare)),
+    {.key = "measure",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .letter = 'm',
+     .value_name = "DIR",
+     .help = "start nobody, but say what the nodes of such a folder came to, however they were "
+             "started",
+     AT(measure)},
     CLI_FLAG_SWITCH("restart", 'r', "start nodes that die again", AT(restart)),
     CLI_FLAG_THREADS(AT(threads)),
     CLI_FLAG_SWITCH("quiet", 'q', "no table of nodes and no remarks", AT(quiet)),
@@ -71,6 +81,9 @@ static const tacit_option options[] = {
 static const tacit_section section = {
     .options = options, .count = sizeof options / sizeof *options, .size = sizeof(up_flags)};
 
+static const tacit_section *const peer_sections[] = {&tacit_consortium_section, &tacit_node_section,
+                                                     NULL};
+
 static const cli_example examples[] = {
     {"tacit up 5 examples/separators.yaml --unit 0.1", "five real peers, ten ticks a second each"},
     {"tacit up 20 examples/separators.yaml --out peers --restart",
@@ -78,6 +91,9 @@ static const cli_example examples[] = {
     {"tacit up 3 examples/csv.yaml --set consortium.end=agreement --json",
      "until they agree; for programs"},
     {"tacit up 3 examples/csv.yaml --set node.log=debug --keep", "and read what they logged"},
+    {"tacit up 3 examples/csv.yaml --prepare --out peers",
+     "start them yourself, elsewhere if you like: tacit node -c peers/node-000/node.yaml"},
+    {"tacit up --measure peers", "and when they have ended"},
 };
 
 /* ---- what is asked for ---- */
@@ -136,7 +152,6 @@ static const char *const own_keys[] = {"consortium.members", "consortium.edges",
 static tacit_status read_settings(settings *s, const cli_args *args, const up_flags *flags,
                                   uint32_t count, tacit_error *err)
 {
-    static const tacit_section *const sections[] = {&tacit_consortium_section, &tacit_node_section};
     tacit_config config;
     tacit_config_init(&config);
     tacit_status status = TACIT_OK;
@@ -150,11 +165,11 @@ static tacit_status read_settings(settings *s, const cli_args *args, const up_fl
                                 own_keys[k]);
     }
     if (!status)
-        status = tacit_config_apply(&config, sections[0], &s->consortium, err);
+        status = tacit_config_apply(&config, &tacit_consortium_section, &s->consortium, err);
     if (!status)
-        status = tacit_config_apply(&config, sections[1], &s->node, err);
+        status = tacit_config_apply(&config, &tacit_node_section, &s->node, err);
     if (!status)
-        status = tacit_config_unused(&config, sections, 2, err);
+        status = tacit_config_unused(&config, peer_sections, 2, err);
     if (flags->unit > 0)
         s->consortium.unit = flags->unit;
     if (!tacit_config_get(&config, "node.patience"))
@@ -355,10 +370,24 @@ static tacit_status up_session(tacit_session *session, const tacit_experiment *e
             remove_folder(folder);
         return status;
     }
+    if (flags->prepare) {
+        printf("%s\n", folder);
+        return TACIT_OK;
+    }
     status = run_fleet(session, experiment, flags, folder, count, err);
     if (!status && !*flags->out && !flags->keep)
         remove_folder(folder);
     return status;
+}
+
+static tacit_status measure(const cli_args *args, const up_flags *flags, tacit_error *err)
+{
+    if (args->word_count > 0 || args->repeated_count > 0 || flags->prepare)
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "\"--measure\" takes a folder and nothing else, as in \"tacit up "
+                          "--measure %.200s\"",
+                          flags->measure);
+    return up_measure_folder(flags->measure, flags->json, cli_threads(flags->threads), err);
 }
 
 static tacit_status run(const cli_args *args, tacit_error *err)
@@ -369,6 +398,8 @@ static tacit_status run(const cli_args *args, tacit_error *err)
     tacit_config config;
     tacit_experiment experiment = {0};
     tacit_session *session = NULL;
+    if (*flags->measure)
+        return measure(args, flags, err);
     tacit_config_init(&config);
     tacit_status status = check_words(args, flags, &count, err);
     if (status)
@@ -406,11 +437,13 @@ const cli_verb cli_up = {
              "Ctrl-C at once. In the end their models are measured with the eyes of a simulator: "
              "scores, the objective and its gap to the optimum. --set takes keys of the "
              "experiment and of the sections consortium and node. The network section has no "
-             "effect: the network is the real one.",
+             "effect: the network is the real one. --prepare and --measure are its two ends alone, "
+             "for nodes that run on other machines or in a network of your making.",
     .flags = &section,
     .repeated = &cli_set_option,
     .examples = examples,
     .example_count = sizeof examples / sizeof *examples,
     .takes_keys = true,
+    .sections = peer_sections,
     .run = run,
 };

@@ -94,9 +94,12 @@ typedef struct up_outcome {
     const up_fleet *fleet;
     const char *folder;
     bool complete;
-    double seconds; /* from the first start to the last end */
+    double seconds; /* from the first start to the last end; NaN: not known */
 } up_outcome;
 /* Measure and tell, in words or as JSON, on standard output. */
 tacit_status up_tell(const up_outcome *outcome, bool json, tacit_error *err);
+
+/* ---- up_folder.c: nodes that somebody else started ---- */
+tacit_status up_measure_folder(const char *folder, bool json, unsigned threads, tacit_error *err);
 
 #endif

@@ -182,10 +182,13 @@ static void tell_words(const up_outcome *o, const tacit_up_result *r)
     cli_count(tacit_session_graph(o->session)->agents, agents, sizeof agents);
     cli_count(s.messages, messages, sizeof messages);
     cli_bytes(s.bytes, bytes, sizeof bytes);
-    printf("%s%s%s: %s by %u real node%s, %s agents, time %.4g%s%g, %.1f seconds\n", cli_bold(),
+    printf("%s%s%s: %s by %u real node%s, %s agents, time %.4g%s%g", cli_bold(),
            o->experiment->run.name, cli_plain(), o->experiment->protocol->name, o->fleet->count,
            o->fleet->count == 1 ? "" : "s", agents, s.time,
-           o->complete ? " of " : " (not complete) of ", o->experiment->run.time, o->seconds);
+           o->complete ? " of " : " (not complete) of ", o->experiment->run.time);
+    if (!isnan(o->seconds))
+        printf(", %.1f seconds", o->seconds);
+    putchar('\n');
     say_scores(o, r);
     printf("  %-22s%s (%s)\n", "messages", messages, bytes);
     say_privacy(o, &s);

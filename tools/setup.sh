@@ -8,8 +8,8 @@ build_packages="gcc libc6-dev cmake ninja-build pkg-config libsodium-dev libyaml
     zlib1g-dev liblzma-dev liblapacke-dev libopenblas-serial-dev libarpack2-dev libsqlite3-dev
     libzmq3-dev"
 test_packages="libcmocka-dev clang libclang-rt-dev clang-format clang-tidy cppcheck libmatio-dev
-    python3-networkx python3-numpy python3-scipy xz-utils"
-study_packages="python3 xz-utils"
+    python3-networkx python3-numpy python3-scipy xz-utils iproute2"
+study_packages="python3 xz-utils iproute2"
 
 # The tests read JSON with whatever python3 there is.
 command -v python3 >/dev/null || test_packages="$test_packages python3"

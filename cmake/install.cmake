@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Headers, both libraries, tacit.pc (it finds itself: the tree can be moved), the program,
-# and what the program says about itself: man page and completion.
+# Headers, both libraries, tacit.pc (it finds itself: the tree can be moved), the program, what the
+# program says about itself (man page and completion), and what peers need: the unit of systemd,
+# its user, and the files of docs/quickstart-peers.md.
 
 if(NOT TACIT_SHARED OR NOT TARGET tacit)
   return()
@@ -23,8 +24,15 @@ install(CODE "
   endfunction()
   ask_tacit(tacit.1 help --man)
   ask_tacit(tacit.bash help --completion bash)
+
+  file(READ \"${CMAKE_SOURCE_DIR}/packaging/tacit-node@.service\" unit)
+  string(REPLACE \"/usr/local/bin/\" \"\${CMAKE_INSTALL_PREFIX}/bin/\" unit \"\${unit}\")
+  file(WRITE \"${CMAKE_BINARY_DIR}/tacit-node@.service\" \"\${unit}\")
 ")
 install(FILES ${CMAKE_BINARY_DIR}/tacit.1 DESTINATION share/man/man1)
 install(FILES ${CMAKE_BINARY_DIR}/tacit.bash
   DESTINATION share/bash-completion/completions RENAME tacit)
 install(FILES LICENSE DESTINATION share/doc/tacit)
+install(FILES ${CMAKE_BINARY_DIR}/tacit-node@.service DESTINATION lib/systemd/system)
+install(FILES packaging/tacit.sysusers DESTINATION lib/sysusers.d RENAME tacit.conf)
+install(DIRECTORY examples/peers DESTINATION share/doc/tacit/examples)

@@ -13,7 +13,8 @@ mv "$TMP/stage/opt/tacit" "$TMP/moved"
 p=$TMP/moved
 
 for file in bin/tacit lib/libtacit.a lib/libtacit.so lib/pkgconfig/tacit.pc include/tacit/tacit.h \
-    share/man/man1/tacit.1 share/bash-completion/completions/tacit share/doc/tacit/LICENSE; do
+    share/man/man1/tacit.1 share/bash-completion/completions/tacit share/doc/tacit/LICENSE \
+    lib/systemd/system/tacit-node@.service lib/sysusers.d/tacit.conf; do
     [ -s "$p/$file" ] || { echo "missing: $file"; exit 1; }
 done
 for header in "$TACIT_SOURCE_DIR"/include/tacit/*.h; do
@@ -22,6 +23,19 @@ done
 "$p/bin/tacit" --version | grep -q '[0-9]\.[0-9]'
 grep -q '^\.TH ' "$p/share/man/man1/tacit.1"
 bash -n "$p/share/bash-completion/completions/tacit"
+
+# The unit starts the program where it was installed, and systemd has nothing against it. What the
+# program says is wrong for good must not be tried again.
+unit=$p/lib/systemd/system/tacit-node@.service
+grep -q '^ExecStart=/opt/tacit/bin/tacit node --config /etc/tacit/%i/node.yaml ' "$unit"
+grep -qx 'RestartPreventExitStatus=2 5 6' "$unit"
+grep -qx 'SuccessExitStatus=130' "$unit"
+if command -v systemd-analyze >/dev/null; then
+    sed "s|/opt/tacit/bin/|$p/bin/|" "$unit" >"$TMP/tacit-node@x.service"
+    systemd-analyze verify --man=no "$TMP/tacit-node@x.service" >"$TMP/unit.txt" 2>&1
+    [ ! -s "$TMP/unit.txt" ] || { cat "$TMP/unit.txt"; exit 1; }
+fi
+diff -r "$TACIT_SOURCE_DIR/examples/peers" "$p/share/doc/tacit/examples/peers"
 
 cat >"$TMP/stranger.c" <<'END'
 #include <stdio.h>
@@ -40,7 +54,7 @@ cc -std=c17 -Wall -Wextra -Wpedantic -Werror "$TMP/stranger.c" -o "$TMP/shared" 
 version=$(LD_LIBRARY_PATH=$p/lib "$TMP/shared")
 [ "$version" = "$(pkg-config --modversion tacit)" ]
 cc -std=c17 "$TMP/stranger.c" -o "$TMP/static" $(pkg-config --cflags tacit) "$p/lib/libtacit.a" \
-    $(pkg-config --static --libs $(pkg-config --print-requires-private tacit)) -lm -lpthread
+    $(pkg-config --libs $(pkg-config --print-requires-private tacit)) -lm -lpthread
 [ "$("$TMP/static")" = "$version" ]
 # the README's example of embedding, built the way it says, agrees with the program
 cc -std=c17 -Wall -Wextra -Wpedantic -Werror "$TACIT_SOURCE_DIR/examples/embed/main.c" \

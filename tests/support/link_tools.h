@@ -65,6 +65,7 @@ typedef struct proxy {
 
 void proxy_open(proxy *p, const side *server);
 void proxy_close(proxy *p);
+void proxy_step(proxy *p);    /* a little of what move_on does */
 void proxy_hang_up(proxy *p); /* this connection */
 void proxy_move(proxy *p);    /* to another port: whoever still knocks at the old one is lost */
 

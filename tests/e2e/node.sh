@@ -7,9 +7,9 @@
 command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
 
 cat >small.yaml <<'END'
-run: {name: small, time: 80, every: 0, seed: 3}
+run: {name: small, time: 150, every: 0, seed: 3}
 data: {agents: 6, dimension: 4, test-records: 20, validation-records: 0}
-privacy: {mechanism: gaussian, clip: 1, epsilon: 3, releases: 100}
+privacy: {mechanism: gaussian, clip: 1, epsilon: 3, releases: 300}
 END
 # wait_for COMMAND...: until it succeeds
 wait_for() {
@@ -22,8 +22,9 @@ wait_for() {
 # is NODE PHASE: what /status of that node says
 is() { "$TACIT" status peers/"$1" | grep -q " $2 "; }
 
-# Two peers, made by tacit up and interrupted right away.
-"$TACIT" up 2 small.yaml --unit 0.05 --out peers --quiet >/dev/null 2>&1 &
+# Two peers, made by tacit up and interrupted right away. They end by ticks, so that the time in
+# which they do not run does not count.
+"$TACIT" up 2 small.yaml --unit 0.1 --set consortium.end=ticks --out peers --quiet >/dev/null 2>&1 &
 up=$!
 wait_for is node-001 running
 kill -INT $up

@@ -55,7 +55,7 @@ children() { cat "/proc/$1/task/$1/children" 2>/dev/null; }
 # gone PID...: all of them, soon
 gone() {
     local pid
-    for _ in $(seq 100); do
+    for _ in $(seq 300); do
         for pid; do
             [ ! -e "/proc/$pid" ] || grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null || break
             shift
@@ -150,7 +150,7 @@ for signals in "INT INT" KILL; do
 done
 
 # ---- kill -9 ----
-"$TACIT" up 4 small.yaml --unit 0.15 --restart --out again --json >again.json 2>err.txt &
+"$TACIT" up 4 small.yaml --unit 0.2 --restart --out again --json >again.json 2>err.txt &
 up=$!
 running $up 4 again
 set -- $(children $up)
@@ -165,7 +165,7 @@ assert (up["complete"], up["nodes_dead"], up["deaths"], up["restarts"]) == (True
 assert up["agents_without_model"] == 0 and up["metrics"]["objective_gap"] < 1e-3, up
 END
 
-"$TACIT" up 4 small.yaml --unit 0.1 --out dead >out.txt 2>err.txt &
+"$TACIT" up 4 small.yaml --unit 0.2 --out dead >out.txt 2>err.txt &
 up=$!
 running $up 4 dead
 set -- $(children $up)

@@ -401,6 +401,24 @@ static void test_clock_jumps(void **state)
     node_scene_clear(&s);
 }
 
+/* A node that is late hears a message before the ticks that were due: no agent sees time go back.
+ */
+static void test_time_never_goes_back(void **state)
+{
+    (void)state;
+    node_scene s;
+    uint8_t frame[256];
+    open_quiet(&s, TACIT_WAKES);
+    s.all.clock = 8;
+    nodes_inject(&s.all, 1, 0, frame, node_scene_frame(&s, frame, node_scene_header(&s, 1, 0), 1));
+    node_advance(s.all.place[0].node, 8);
+    const probe_agent *p = node_scene_agent(&s, 0);
+    assert_true(p->of_type[TACIT_MESSAGE] == 1 && p->of_type[TACIT_WAKE] > 0);
+    for (uint64_t k = 1; k < p->count && k < PROBE_LOG; k++)
+        assert_true(p->log[k].time >= p->log[k - 1].time);
+    node_scene_clear(&s);
+}
+
 static void test_greetings_that_make_no_sense(void **state)
 {
     (void)state;
@@ -442,6 +460,7 @@ int main(void)
         cmocka_unit_test(test_what_was_heard_is_no_doubt),
         cmocka_unit_test(test_asking_without_end),
         cmocka_unit_test(test_clock_jumps),
+        cmocka_unit_test(test_time_never_goes_back),
         cmocka_unit_test(test_greetings_that_make_no_sense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

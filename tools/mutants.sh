@@ -112,6 +112,34 @@ ledger file: another history@src/privacy/ledger_verify.c@s/if (!status \&\& !tac
 ledger file: ids given twice@src/privacy/ledger_verify.c@s/file->ledger.next = file->bound;/file->ledger.next = file->entries.links;/@unit/ledger_file_test
 ledger file: touched permits vanish@src/privacy/ledger_file.c@s/if (n->permit.state == TACIT_PERMIT_RESERVED)/if (n)/@unit/ledger_file_test
 ledger.jsonl: seal not compared@src/privacy/seal.c@s/return sodium_memcmp(end, line + len, TACIT_LINE_END) == 0;/return true;/@unit/ledger_read_test
+node: anybody speaks for anybody@src/runtime/node/receive.c@s/if (node_peer_of(n, h->from) != peer)/if (!peer)/@unit/node_attack_test
+node: replays heard@src/runtime/node/receive.c@s/if (!is_later(h, heard))/if (!heard)/@unit/node_attack_test
+node: another run heard@src/runtime/node/receive.c@s/if (memcmp(h.run, n->plan.run, sizeof h.run) != 0 ||/if (false ||/@unit/node_attack_test
+node: strangers heard@src/runtime/node/receive.c@s/(stranger \&\& !(n->plan.protocol->flags/(false \&\& stranger \&\& !(n->plan.protocol->flags/@unit/node_attack_test
+node: numbers of any size@src/runtime/node/receive.c@s/n->plan.consortium->largest,/1e308,/@unit/node_attack_test
+node: an older ledger of a peer taken@src/runtime/node/receive.c@s/if (h->releases < heard->releases)/if (false)/@unit/node_attack_test
+node: asking without end@src/runtime/node/receive.c@s/->asked += charged(n, a) - before;/->asked += 0 * before;/@unit/node_attack_test
+node: replies nobody asked for@src/runtime/node/receive.c@s/return waits_for(a, h->request, h->from) ? NULL : "nobody asked";/return NULL;/@unit/node_attack_test
+node: what was refused counts as heard@src/runtime/node/receive.c@s/tacit_vector \*v = decode(n, peer, h, payload);/heard->incarnation = h->incarnation; heard->sequence = h->sequence; tacit_vector *v = decode(n, peer, h, payload);/@unit/node_attack_test
+node: one liar is believed@src/runtime/node/greet.c@s/if (witnesses < 2 \&\& !alone)/if (witnesses < 1)/@unit/node_attack_test
+node: nobody is believed@src/runtime/node/greet.c@s/if (h->releases <= ours)/if (true)/@unit/node_life_test
+node: lives beyond all reason@src/runtime/node/greet.c@s/ \&\& h->incarnation < INCARNATIONS//@unit/node_attack_test
+node: lost words stay lost@src/runtime/node/greet.c@s/            say_again(n, peer, \&g);/            ;/@unit/node_life_test
+node: words of strangers' agents claimed@src/runtime/node/greet.c@s/if (owner || peer->listed ||/if (peer->listed ||/@unit/node_gossip_test
+node: polite for ever@src/runtime/node/receive.c@s/if (first \&\& tacit_wire_peek/if (tacit_wire_peek/@unit/node_attack_test
+node: sent before it is charged@src/runtime/node/handle.c@s/k < count \&\& status == TACIT_OK \&\& !mute/k < count/@unit/node_mute_test
+node: computes while mute@src/runtime/node/advance.c@s/if (node_is_silent(n, a) || node_store_mute(n->store))/if (node_is_silent(n, a))/@unit/node_mute_test
+node: a burst after sleep@src/runtime/node/advance.c@s/(late > FAR_BEHIND ? late : 0)/0/@unit/node_attack_test
+node: time goes back@src/runtime/node/handle.c@s/n->time = time > n->time ? time : n->time;/n->time = time;/@unit/node_attack_test
+node: heard is not saved@src/runtime/node/persist.c@s/    save_heard(s, a);/    tacit_save_u64(s, 0);/@unit/node_life_test
+node: last words are not saved@src/runtime/node/persist.c@s/    save_words(s, a);/    tacit_save_u64(s, 0);/@unit/node_life_test
+node: states of another graph@src/runtime/node/persist.c@s/same = tacit_load_u64(l) == a->plan->neighbour\[k\];/tacit_load_u64(l);/@unit/node_life_test
+node: waits for the dead@src/runtime/node/peers.c@s/!n->peers\[k\].ended \&\& !is_away(n, \&n->peers\[k\])/!n->peers[k].ended/@unit/node_life_test
+node: agreement of one@src/runtime/node/advance.c@s/1 + node_quiet_around(n)/100 + 0 * node_quiet_around(n)/@unit/node_life_test
+node: messages before the start come late@src/runtime/node/receive.c@s/n->phase == NODE_MEETING ? 0 : node_time_at/n->phase == NODE_MEETING ? node_time_at(n, n->now) + 5 : node_time_at/@unit/node_life_test
+node: an end is no end@src/runtime/node/persist.c@s/n->resumed_end |= tacit_load_u64(l) != 0;/tacit_load_u64(l);/@unit/node_life_test
+node: endpoints are not taken over@src/runtime/node/gossip.c@s/    if (d->stamp <= peer->found || peer->self)/    if (peer)/@unit/node_gossip_test
+node: stolen descriptors@src/runtime/node/gossip.c@s/memcmp(curve, link_key, sizeof curve) != 0 || //@unit/node_gossip_test
 store: debts forgotten@src/runtime/node/store_debt.c@s/more += n->permit.state != TACIT_PERMIT_RESERVED;/more += 0;/@unit/node_store_disk_test
 store: a debt that is on the disk charged again@src/runtime/node/store_debt.c@s/if (a->debts\[k\].id == record->release)/if (record->release == 0)/@unit/node_store_disk_test
 store: states kept while mute@src/runtime/node/store_debt.c@s/return why ? tacit_fail(/return false ? tacit_fail(/@unit/node_store_disk_test

@@ -6,6 +6,7 @@
  * Of the graph and the budgets only what concerns hosted agents is kept.
  */
 #include <inttypes.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "config/settings.h"
 #include "experiment/consortium.h"
 #include "experiment/session.h"
+#include "net/bits.h"
 #include "net/keys.h"
 
 struct tacit_peer {
@@ -308,13 +310,23 @@ static tacit_status make_agents(tacit_peer *p, tacit_error *err)
 
 /* ---- the plan ---- */
 
+/* Records of another width would be another model: members who have such are in another run, and
+ * are told so at the first frame. */
+static void name_run(uint8_t run[TACIT_NODE_RUN], const tacit_peer *p)
+{
+    uint8_t width[8];
+    tacit_put_u64(width, tacit_dataset_features(p->source.data));
+    crypto_generichash(run, TACIT_NODE_RUN, width, sizeof width, p->agreement.run,
+                       sizeof p->agreement.run);
+}
+
 static void fill_plan(tacit_peer *p)
 {
     const tacit_experiment *x = &p->agreement.experiment;
     tacit_node_plan *plan = &p->plan;
     plan->options = &p->options;
     plan->consortium = &p->agreement.consortium;
-    memcpy(plan->run, p->agreement.run, sizeof plan->run);
+    name_run(plan->run, p);
     plan->identity = &p->identity;
     plan->members = p->roster.members;
     plan->member_count = p->roster.count;

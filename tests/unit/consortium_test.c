@@ -4,6 +4,7 @@
  * with its paths, and which records are whose.
  */
 #include <math.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -402,7 +403,12 @@ static void test_plan(void **state)
     assert_string_equal(plan->consortium->members, "site/../agreed/members.csv");
     assert_true(plan->until == 50);
     assert_string_equal(plan->protocol->name, "cd");
-    assert_memory_equal(plan->run, tacit_peer_agreement(peer)->run, sizeof plan->run);
+    /* What was agreed on, and how wide records are: the last byte of the width is part of the name.
+     */
+    uint8_t width[8] = {(uint8_t)tacit_dataset_features(plan->data)}, name[TACIT_NODE_RUN];
+    crypto_generichash(name, sizeof name, width, sizeof width, tacit_peer_agreement(peer)->run,
+                       TACIT_NODE_RUN);
+    assert_memory_equal(plan->run, name, sizeof name);
     assert_memory_equal(plan->identity->public_key, ours.public_key, sizeof ours.public_key);
     static const struct {
         uint32_t agent, shard, neighbours, neighbour[2];

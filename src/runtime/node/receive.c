@@ -276,7 +276,8 @@ void node_receive(tacit_node *n, const uint8_t key[TACIT_NODE_KEY], bool known,
     }
     if (memcmp(h.run, n->plan.run, sizeof h.run) != 0 || h.protocol != n->plan.protocol->wire_id) {
         on_foreign(n, peer, bytes, len, TACIT_REFUSED_RUN,
-                   "it takes part in another run: compare the files of the consortium");
+                   "it takes part in another run: compare the files of the consortium, and how "
+                   "many features your records have");
         return;
     }
     node_hear(n, peer);

@@ -92,6 +92,13 @@ expect 2 '--members needs --agents' "$TACIT" keygen no.key --members list.csv --
 expect 2 '--agents is for a list of members' "$TACIT" keygen no.key --agents 20
 expect 3 'cannot write "nowhere/list.csv"' "$TACIT" keygen no.key -m nowhere/list.csv -n ward-d -a 20
 expect 3 'third.key.pub:1' "$TACIT" keygen no.key -m third.key.pub -n ward-d -a 20
+# No room for the line: half of one must not stay.
+cp list.csv full.csv
+printf '#%*s\n' $((4096 - 22 - $(stat -c %s full.csv))) '' >>full.csv
+cp full.csv full.before
+expect 3 'cannot write "full.csv"' bash -c "trap '' XFSZ; ulimit -f 4; exec \"\$0\" \"\$@\"" \
+    "$TACIT" keygen no.key -m full.csv -n ward-d -a 20
+cmp -s full.csv full.before || complain "half a line was left: $(tail -c 100 full.csv)"
 [ ! -e no.key ] && [ ! -e no.key.pub ] || complain "a key that nobody lists was left"
 cmp -s list.csv before.csv || complain "the list was changed: $(cat list.csv)"
 exit $failed

@@ -31,6 +31,27 @@ for name in $(grep -ohE '`(tacit|personal|TACIT|PERSONAL)_[A-Za-z_]+`' "$source"
     grep -qw -- "$name" all.c || complain "the docs mention $name, which does not exist"
 done
 
+# What a node logs and measures is in docs/seeing.md, and its keys are in docs/consortium.md.
+python3 - "$source" <<'PY' || complain "docs of nodes and their code differ"
+import glob, re, sys
+top = sys.argv[1]
+page = open(top + "/docs/seeing.md").read()
+told = set(re.findall("`([a-z_]+)`", page))
+code = "".join(open(f).read() for f in sorted(glob.glob(top + "/src/runtime/node/*.c")) + [top + "/cli/node.c"])
+events = set(re.findall(r'(?:node_note|note_peer|note_phase|plan->log)\([^;]*?"([a-z_]+)"', code))
+for table in re.findall(r"event\[\] = \{([^}]*)\}", code):
+    events |= set(re.findall('"([a-z_]+)"', table))
+metrics = set(re.findall(r'"(tacit_[a-z_]+)"', open(top + "/src/runtime/node/words_metrics.c").read()))
+assert len(events) >= 15 and len(metrics) >= 30, (events, metrics)
+missing = sorted(e for e in events if e not in told)
+missing += sorted(m for m in metrics if not any(m == t or t[0] == "_" and m.endswith(t) for t in told))
+sections = open(top + "/src/experiment/consortium_sections.c").read()
+files = open(top + "/docs/consortium.md").read()
+missing += [k for k in re.findall(r'(?:\.key = |, )"([a-z]+)", ?(?:\n|\.type|")', sections) if "`%s`" % k not in files]
+if missing:
+    sys.exit("not in the docs: " + ", ".join(missing))
+PY
+
 # Every "tacit ..." line of a shell block runs, seen from the top folder.
 ln -s "$source/examples" examples
 ran=0

@@ -472,6 +472,7 @@ static void test_sent_before_it_is_up(void **state)
 static void test_last_words(void **state)
 {
     (void)state;
+    enum { LEN = 100000, FRAMES = 20 };
     side a = {0}, b = {0};
     tacit_link_options o = wide_options();
     side_open(&a, &o);
@@ -479,11 +480,43 @@ static void test_last_words(void **state)
     side_connect(&a, &b);
     side_send(&a, &b, "first", 5);
     expect_frame(&b, &a, "first", 5);
-    for (int k = 0; k < 100; k++)
-        side_send(&a, &b, &k, sizeof k);
+    uint8_t *bytes = calloc(LEN, 1);
+    for (int k = 0; k < FRAMES; k++) {
+        memcpy(bytes, &k, sizeof k);
+        side_send(&a, &b, bytes, LEN);
+    }
     side_close(&a);
-    for (int k = 0; k < 100; k++)
-        expect_frame(&b, &a, &k, sizeof k);
+    for (int k = 0; k < FRAMES; k++) {
+        memcpy(bytes, &k, sizeof k);
+        expect_frame(&b, &a, bytes, LEN);
+    }
+    free(bytes);
+    side_close(&b);
+}
+
+/* More than may wait at once, but it does not wait: nothing of it is held against the sender. */
+static void test_long_traffic(void **state)
+{
+    (void)state;
+    enum { LEN = 100000, FRAMES = 300 }; /* 30 MB; 18 may wait */
+    side a = {0}, b = {0};
+    tacit_link_options o = wide_options();
+    o.queue = 2;
+    side_open(&a, &o);
+    side_open(&b, &o);
+    side_connect(&a, &b);
+    uint8_t *bytes = calloc(LEN, 1);
+    for (int k = 0; k < FRAMES; k++) {
+        memcpy(bytes, &k, sizeof k);
+        side_send(&a, &b, bytes, LEN);
+        expect_frame(&b, &a, bytes, LEN);
+    }
+    for (double end = real_time() + 0.3; real_time() < end;)
+        move_on(); /* it looks a few times more */
+    assert_int_equal(tacit_link_totals(b.link).accepted, 1);
+    assert_int_equal(tacit_link_totals(b.link).refused, 0);
+    free(bytes);
+    side_close(&a);
     side_close(&b);
 }
 
@@ -647,6 +680,7 @@ int main(void)
         cmocka_unit_test_setup(test_endpoint_change, link_tools_begin),
         cmocka_unit_test_setup(test_sent_before_it_is_up, link_tools_begin),
         cmocka_unit_test_setup(test_last_words, link_tools_begin),
+        cmocka_unit_test_setup(test_long_traffic, link_tools_begin),
         cmocka_unit_test_setup(test_wait, link_tools_begin),
         cmocka_unit_test_setup(test_frame_ends_the_wait, link_tools_begin),
         cmocka_unit_test_setup(test_bad_options, link_tools_begin),

@@ -413,17 +413,17 @@ static void test_endpoint_change(void **state)
     side_send(&a, &b, "there", 5);
     expect_frame(&b2, &a, "there", 5);
     /* An endpoint that is refused leaves the connection as it was. */
-    static const char *const bad[] = {"",
-                                      "tcp://",
-                                      "tcp://host",
-                                      "tcp://127.0.0.1:99999",
-                                      "ipc:///tmp/x",
-                                      "inproc://zeromq.zap.01",
-                                      "udp://127.0.0.1:1",
-                                      "tcp://127.0.0.1:1;127.0.0.1:2",
-                                      "tcp://127.0.0.1:1/path",
-                                      "tcp://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa."
-                                      "example:7400"};
+    static const char *const bad[] = {
+        "",
+        "tcp://",
+        "tcp://host",
+        "tcp://127.0.0.1:99999",
+        "ipc:///tmp/x",
+        "inproc://zeromq.zap.01",
+        "udp://127.0.0.1:1",
+        "tcp://127.0.0.1:1;127.0.0.1:2",
+        "tcp://127.0.0.1:1/path",
+        "tcp://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa:7400"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         check_fails(tacit_link_connect(a.link, b.id.public_key, bad[i], &err), TACIT_EINPUT, &err,
                     "cannot connect");

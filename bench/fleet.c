@@ -21,7 +21,6 @@
 #include <zmq.h>
 
 #include "bench.h"
-#include "math/mat.h"
 
 enum { NODES = 11, MANY = 200, SETTLE = 8, PATH = 512, LIMIT = 300 };
 
@@ -235,12 +234,12 @@ int main(int count, char **words)
         return be_bare();
     FILE *out = bench_open("fleet");
     const memory base = bare();
-    fleet few = launch(NODES, "graph.kind=complete", "graph.weights=unit");
+    fleet few = launch(NODES, "graph.kind=complete", "graph.k=10");
     gather(&few);
     sleep(SETTLE);
     tell(out, "a node with 10 neighbours", &few, &base);
     dismiss(&few);
-    fleet many = launch(MANY, "graph.kind=regular", "graph.degree=10");
+    fleet many = launch(MANY, "graph.kind=k-regular", "graph.k=10");
     const double there = gather(&many);
     sleep(SETTLE);
     tell(out, "a node of 200", &many, &base);

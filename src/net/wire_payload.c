@@ -114,15 +114,16 @@ static bool within_i64(const int64_t *x, size_t n, double limit)
     return !beyond;
 }
 
-static bool within(const piece *p, double limit)
+/* Of numbers from..from+n-1. */
+static bool within(const piece *p, size_t from, size_t n, double limit)
 {
     switch (p->scalar) {
     case TACIT_F32:
-        return within_f32(p->numbers, p->count, limit);
+        return within_f32((const float *)p->numbers + from, n, limit);
     case TACIT_F64:
-        return within_f64(p->numbers, p->count, limit);
+        return within_f64((const double *)p->numbers + from, n, limit);
     default:
-        return within_i64(p->numbers, p->count, limit);
+        return within_i64((const int64_t *)p->numbers + from, n, limit);
     }
 }
 
@@ -195,14 +196,18 @@ static bool plan_sight(packing *out, const sight *s, const piece *p)
     return is_shorter(p, out->width);
 }
 
-/* More numbers never need fewer bits: the first blocks of most unpackable segments tell. */
+/* More numbers never need fewer bits: the first blocks of most unpackable segments tell. False,
+ * too, if it meets a number that is not finite: raw, it will be found. */
 static bool plan_reals(packing *out, const piece *p)
 {
     double room[BLOCK];
     sight s = {.exponent = INT_MAX, .least = INFINITY, .most = -INFINITY};
     for (size_t from = 0; from < p->count; from += BLOCK) {
         size_t n = p->count - from < BLOCK ? p->count - from : BLOCK;
-        look(&s, reals(p, from, n, room), n);
+        const double *x = reals(p, from, n, room);
+        if (!within_f64(x, n, INFINITY))
+            return false;
+        look(&s, x, n);
         if (!plan_sight(out, &s, p))
             return false;
     }
@@ -265,13 +270,21 @@ static uint8_t *write_packed(uint8_t *at, const piece *p, const packing *q)
     return tacit_bits_finish(&row);
 }
 
+/* Checked and copied block by block, so that large models come from memory once. NULL: a number
+ * is not finite. */
 static uint8_t *write_raw(uint8_t *at, const piece *p)
 {
+    const size_t size = tacit_scalar_size(p->scalar);
     *at++ = RAW;
-    if (p->raw > 0)
-        memcpy(at, p->numbers, p->raw);
-    swap_if_big(at, p->raw, tacit_scalar_size(p->scalar));
-    return at + p->raw;
+    for (size_t from = 0; from < p->count; from += BLOCK) {
+        size_t n = p->count - from < BLOCK ? p->count - from : BLOCK;
+        if (!within(p, from, n, INFINITY))
+            return NULL;
+        memcpy(at, (const uint8_t *)p->numbers + from * size, n * size);
+        swap_if_big(at, n * size, size);
+        at += n * size;
+    }
+    return at;
 }
 
 tacit_status tacit_wire_bound(size_t *bytes, const tacit_shape *shape, tacit_error *err)
@@ -310,12 +323,12 @@ tacit_status tacit_wire_encode(uint8_t *out, size_t room, size_t *len, const tac
     for (uint32_t k = 0; vector && k < vector->shape->segments; k++) {
         packing q;
         piece p = piece_of(vector, k);
-        if (!within(&p, INFINITY))
+        at = plan(&q, &p) ? write_packed(at, &p, &q) : write_raw(at, &p);
+        if (!at)
             return tacit_fail(err, TACIT_EINPUT,
                               "segment \"%s\" of a message has a number that is not finite; try a "
                               "smaller step size or stronger regularisation",
                               p.name);
-        at = plan(&q, &p) ? write_packed(at, &p, &q) : write_raw(at, &p);
     }
     *len = (size_t)(at - out);
     return TACIT_OK;
@@ -341,12 +354,19 @@ static tacit_status read_raw(const piece *p, source *from, double limit, tacit_e
 {
     if (from->left - 1 < p->raw)
         return refuse(p, too_short, err);
-    if (p->raw > 0)
-        memcpy(p->numbers, from->at + 1, p->raw);
-    swap_if_big(p->numbers, p->raw, tacit_scalar_size(p->scalar));
-    from->at += 1 + p->raw;
+    const size_t size = tacit_scalar_size(p->scalar);
+    const uint8_t *at = from->at + 1;
+    for (size_t k = 0; k < p->count; k += BLOCK) {
+        size_t n = p->count - k < BLOCK ? p->count - k : BLOCK;
+        uint8_t *to = (uint8_t *)p->numbers + k * size;
+        memcpy(to, at + k * size, n * size);
+        swap_if_big(to, n * size, size);
+        if (!within(p, k, n, limit))
+            return refuse(p, too_large, err);
+    }
+    from->at = at + p->raw;
     from->left -= 1 + p->raw;
-    return within(p, limit) ? TACIT_OK : refuse(p, too_large, err);
+    return TACIT_OK;
 }
 
 /* Numbers from..from+n-1 out of their steps; NULL, or what is wrong with them. */

@@ -26,14 +26,31 @@
 
 /* ---- bytes that frames share ---- */
 
-node_bytes *node_bytes_of(const uint8_t *from, size_t len)
+/* Not filled in yet. */
+static node_bytes *node_bytes_new(size_t len)
 {
     node_bytes *b = malloc(sizeof *b + len);
     if (!b)
         return NULL;
     b->refs = 1;
     b->len = (uint32_t)len;
-    memcpy(b->bytes, from, len);
+    return b;
+}
+
+/* Only `len` of them were needed; nobody else has them yet. */
+static void node_bytes_cut(node_bytes **b, size_t len)
+{
+    node_bytes *less = len < (*b)->len ? realloc(*b, sizeof **b + len) : NULL;
+    if (less)
+        *b = less;
+    (*b)->len = (uint32_t)len;
+}
+
+node_bytes *node_bytes_of(const uint8_t *from, size_t len)
+{
+    node_bytes *b = node_bytes_new(len);
+    if (b)
+        memcpy(b->bytes, from, len);
     return b;
 }
 
@@ -153,15 +170,15 @@ static tacit_status encode(tacit_node *n, node_agent *a, const node_saying *s, p
 {
     size_t bound, len = 0;
     tacit_status status = tacit_wire_bound(&bound, s->payload->shape, &n->error);
-    if (status == TACIT_OK)
-        status = node_room_for(n, bound, &n->error);
-    if (status == TACIT_OK)
-        status = tacit_wire_encode(n->encoded, n->encoded_room, &len,
-                                   tacit_vector_public(s->payload), &n->error);
     if (status != TACIT_OK)
         return status;
-    if (!(out->payload = node_bytes_of(n->encoded, len)))
+    if (!(out->payload = node_bytes_new(bound)))
         return tacit_out_of_memory(&n->error);
+    status = tacit_wire_encode(out->payload->bytes, bound, &len, tacit_vector_public(s->payload),
+                               &n->error);
+    if (status != TACIT_OK)
+        return status; /* what there is of it is dropped by the caller */
+    node_bytes_cut(&out->payload, len);
     a->sequence++;
     out->header = header_of(n, a, s, len);
     out->said = s;
@@ -229,14 +246,15 @@ static void count_message(tacit_node *n, node_agent *a, const node_saying *s)
     a->messages_out++;
 }
 
-/* To an agent on this node: no wire, but the same rules of order. */
+/* To an agent on this node: no wire, but the same rules of order (node_deliver writes down that it
+ * was heard). */
 static void hand_over(tacit_node *n, node_agent *a, const node_saying *s, uint32_t to)
 {
     tacit_vector_keep(s->payload);
     const runtime_event event = {.time = n->time,
                                  .to = to,
                                  .from = a->plan->agent,
-                                 .counter = a->counter++,
+                                 .counter = a->sequence,
                                  .type = s->type,
                                  .at = s->at,
                                  .id = s->id,

@@ -136,18 +136,6 @@ static tacit_status make_agents(tacit_node *n, tacit_error *err)
     return TACIT_OK;
 }
 
-tacit_status node_room_for(tacit_node *n, size_t bytes, tacit_error *err)
-{
-    if (bytes <= n->encoded_room)
-        return TACIT_OK;
-    uint8_t *room = realloc(n->encoded, bytes);
-    if (!room)
-        return tacit_out_of_memory(err);
-    n->encoded = room;
-    n->encoded_room = bytes;
-    return TACIT_OK;
-}
-
 static tacit_status open_store(tacit_node *n, tacit_error *err)
 {
     const tacit_node_plan *plan = &n->plan;
@@ -291,7 +279,6 @@ void node_destroy(tacit_node *n)
     tacit_scratch_free(n->scratch);
     free(n->said);
     free(n->permits);
-    free(n->encoded);
     tacit_stream_clear(&n->chance);
     tacit_random_clear(&n->random);
     free(n);
@@ -324,6 +311,8 @@ void node_start(tacit_node *n)
     for (uint32_t k = 0; k < n->plan.hosted_count && n->status == TACIT_OK; k++)
         if (!n->resumed_end)
             start_agent(n, &n->agents[k]);
+    if (n->status == TACIT_OK && !n->resumed_end)
+        node_say_at_home(n);
     if (n->resumed_end)
         n->phase = NODE_WAITING;
 }

@@ -197,8 +197,6 @@ struct tacit_node {
     size_t said_count, said_capacity;
     tacit_permit **permits;
     size_t permit_count, permit_capacity;
-    uint8_t *encoded; /* room for one payload */
-    size_t encoded_room;
     /* the first failure */
     tacit_status status;
     tacit_error failure;
@@ -220,8 +218,6 @@ void node_leave(tacit_node *node);
 void node_fail(tacit_node *node, tacit_status status, const char *why);
 /* Peers remember a later life of this node than its store does: begin one that is later still. */
 void node_rise(tacit_node *node, uint64_t above);
-/* Room for an encoded payload of so many bytes, in `encoded`. */
-tacit_status node_room_for(tacit_node *node, size_t bytes, tacit_error *err);
 /* To the plan's log; `fields` by log.h. */
 void node_note(const tacit_node *node, tacit_log_level level, const char *event,
                log_fields *fields);
@@ -244,6 +240,8 @@ tacit_status node_transmit(tacit_node *node, node_peer *peer, const tacit_wire_h
  * Whatever it holds, the node lives. */
 void node_receive(tacit_node *node, const uint8_t key[TACIT_NODE_KEY], bool known,
                   const uint8_t *bytes, size_t len, double now);
+/* After a restart: agents of this node may not have heard each other's last words. */
+void node_say_at_home(tacit_node *node);
 node_heard *node_heard_of(node_agent *agent, uint32_t from);
 void node_refuse(tacit_node *node, node_peer *peer, tacit_node_refusal why, const char *words);
 
@@ -276,6 +274,9 @@ void node_bye(tacit_node *node, node_peer *peer);
 void node_greet(tacit_node *node, node_peer *peer, tacit_wire_kind kind, uint64_t stamp);
 void node_on_greeting(tacit_node *node, node_peer *peer, const tacit_wire_header *header,
                       const uint8_t *payload);
+/* The agent's last word that comes after `after` (NULL: the first) and left before the ping of that
+ * stamp; NULL if there is none. */
+const node_word *node_next_word(const node_agent *agent, const node_word *after, uint64_t stamp);
 /* Fails the node if enough peers say that its ledger is an old copy. */
 void node_judge_ledger(tacit_node *node);
 

@@ -7,6 +7,11 @@
 
 void node_scene_init(node_scene *s, uint32_t flags)
 {
+    node_scene_init_on(s, flags, SCENE_NODES);
+}
+
+void node_scene_init_on(node_scene *s, uint32_t flags, uint32_t count)
+{
     tacit_error err = {0};
     memset(s, 0, sizeof *s);
     probe_init(&s->probe);
@@ -15,7 +20,7 @@ void node_scene_init(node_scene *s, uint32_t flags)
     s->world = world_defaults(&s->graph, &s->protocol);
     s->world.protocol_options = &s->probe;
     s->probe.on = node_scene_speak;
-    check_ok(nodes_init(&s->all, &s->world, SCENE_NODES, false, &err), &err);
+    check_ok(nodes_init(&s->all, &s->world, count, false, &err), &err);
 }
 
 void node_scene_open(node_scene *s)

@@ -19,6 +19,8 @@ typedef struct node_scene {
 
 /* Everything but the nodes: change options, then nodes_open_all. */
 void node_scene_init(node_scene *s, uint32_t flags);
+/* The same on another number of nodes. */
+void node_scene_init_on(node_scene *s, uint32_t flags, uint32_t count);
 void node_scene_open(node_scene *s);
 void node_scene_run(node_scene *s, double clock);
 void node_scene_clear(node_scene *s);

@@ -168,6 +168,16 @@ tacit_status nodes_init(nodes *all, const tacit_world *world, uint32_t count, bo
     return status;
 }
 
+/* Clocks and choices of peers that are the same in every run of a test. */
+static void make_repeatable(nodes *all, tacit_node *n)
+{
+    tacit_random same;
+    tacit_random_init(&same, all->world.seed + 1000 * ++all->lives);
+    memcpy(n->random.key[TACIT_FOR_CLOCK], same.key[TACIT_FOR_CLOCK], sizeof same.key[0]);
+    tacit_stream_open(&n->chance, &same, 0, TACIT_FOR_PEERS, 0);
+    tacit_random_clear(&same);
+}
+
 tacit_status nodes_open(nodes *all, uint32_t k, tacit_error *err)
 {
     nodes_place *p = &all->place[k];
@@ -193,7 +203,10 @@ tacit_status nodes_open(nodes *all, uint32_t k, tacit_error *err)
     memcpy(plan.run, all->run, sizeof plan.run);
     const node_io io = {.ctx = p, .send = io_send, .connect = io_connect, .meet = io_meet};
     tacit_status status = node_create(&p->node, &plan, &io, all->clock, err);
-    return status == TACIT_OK ? node_gossip_init(p->node, err) : status;
+    if (status != TACIT_OK)
+        return status;
+    make_repeatable(all, p->node);
+    return node_gossip_init(p->node, err);
 }
 
 tacit_status nodes_open_all(nodes *all, tacit_error *err)

@@ -59,7 +59,7 @@ struct nodes {
     nodes_frame *frames; /* under way, oldest first */
     size_t frame_count, frame_capacity;
     double clock;
-    uint64_t sent, received;
+    uint64_t sent, received, lives;
     char folder[64];
     tacit_metric_sink *metric;
     void *metric_ctx;

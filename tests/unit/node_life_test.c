@@ -176,6 +176,32 @@ static void test_many_crashes(void **state)
     node_scene_clear(&s);
 }
 
+/* Agents of one node are saved each with its own releases: after a crash one may not have heard
+ * what another had said. */
+static void test_agents_of_one_node(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    dice d = {9};
+    for (uint32_t turn = 0; turn < 6; turn++) {
+        node_scene s;
+        node_scene_init_on(&s, TACIT_WAKES, 1 + turn % 2);
+        s.all.world.seed = turn;
+        node_scene_open(&s);
+        for (int k = 0; k < (SLOW ? 8 : 20); k++) {
+            node_scene_run(&s, s.all.clock + 2 * dice_unit(&d));
+            nodes_crash(&s.all, 0);
+            check_ok(nodes_open(&s.all, 0, &err), &err);
+        }
+        stop_ticking(&s);
+        node_scene_run(&s, s.all.clock + 5);
+        all_know_the_last_words(&s);
+        for (uint32_t a = 0; a < SCENE_AGENTS; a++)
+            assert_int_equal(node_scene_agent(&s, a)->twice, 0);
+        node_scene_clear(&s);
+    }
+}
+
 /* Words that cost nothing are on the disk from a checkpoint on. */
 static tacit_status relay(tacit_env *env, const probe *p, probe_agent *self,
                           const tacit_event *event)
@@ -270,6 +296,8 @@ static void test_ends_by_time_and_ticks(void **state)
         node_scene_init(&s, TACIT_WAKES);
         s.all.consortium.end = end;
         s.all.until = 12;
+        for (uint32_t k = 0; k < SCENE_NODES; k++)
+            s.all.place[k].options.patience = 100; /* the slowest is waited for */
         node_scene_open(&s);
         node_scene_run(&s, 200);
         for (uint32_t k = 0; k < SCENE_NODES; k++)
@@ -385,6 +413,7 @@ int main(void)
         cmocka_unit_test(test_a_partition_heals),
         cmocka_unit_test(test_the_same_bytes_after_a_crash),
         cmocka_unit_test(test_many_crashes),
+        cmocka_unit_test(test_agents_of_one_node),
         cmocka_unit_test(test_words_survive_a_checkpoint),
         cmocka_unit_test(test_other_neighbours_are_refused),
         cmocka_unit_test(test_an_old_copy_is_noticed),

@@ -83,6 +83,19 @@ static bool is_void(node_agent *a, const runtime_event *event)
            !take_request(a, event->id);
 }
 
+/* A message of another agent of this node. After a crash each is as its own last save left it, so
+ * who has heard what is written down as for agents elsewhere (node_say_at_home). */
+static void hear_at_home(tacit_node *n, node_agent *a, const runtime_event *event)
+{
+    node_heard *heard = node_heard_of(a, event->from);
+    n->traffic.delivered++;
+    a->messages_in++;
+    if (heard) {
+        heard->incarnation = n->incarnation;
+        heard->sequence = event->counter;
+    }
+}
+
 void node_deliver(tacit_node *n, const runtime_event *event)
 {
     node_agent *a = node_hosted(n, event->to);
@@ -91,10 +104,8 @@ void node_deliver(tacit_node *n, const runtime_event *event)
         wake(n, a, event);
         return;
     }
-    if (a && event->payload && event->from != event->to && node_hosted(n, event->from)) {
-        n->traffic.delivered++;
-        a->messages_in++;
-    }
+    if (a && event->payload && node_hosted(n, event->from))
+        hear_at_home(n, a, event);
     if (a && !is_void(a, event)) {
         const tacit_event e = {.type = (tacit_event_type)event->type,
                                .at = event->at,

@@ -116,8 +116,7 @@ static bool has_heard(const tacit_greeting *g, uint32_t from, uint32_t to, uint6
                  (h->incarnation == incarnation && h->sequence >= sequence));
 }
 
-/* The word of `a` that comes after `after` and left before the ping, the earliest such. */
-static const node_word *next_word(const node_agent *a, const node_word *after, uint64_t stamp)
+const node_word *node_next_word(const node_agent *a, const node_word *after, uint64_t stamp)
 {
     const node_word *best = NULL;
     for (size_t k = 0; k < a->word_count; k++) {
@@ -135,7 +134,7 @@ static const node_word *next_word(const node_agent *a, const node_word *after, u
 static void say_words(tacit_node *n, node_agent *a, node_peer *peer, uint32_t to,
                       const tacit_greeting *g)
 {
-    for (const node_word *w = NULL; (w = next_word(a, w, g->stamp));) {
+    for (const node_word *w = NULL; (w = node_next_word(a, w, g->stamp));) {
         if (has_heard(g, a->plan->agent, to, w->incarnation, w->sequence))
             continue;
         tacit_wire_header h = {.kind = TACIT_WIRE_MESSAGE,

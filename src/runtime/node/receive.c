@@ -216,6 +216,47 @@ static void on_agents(tacit_node *n, node_peer *peer, const tacit_wire_header *h
     deliver(n, h, a, v);
 }
 
+/* A last word of an earlier life, to one agent of this node, unless it has heard it or more. */
+static void hear_word(tacit_node *n, const node_agent *from, const node_word *w, node_agent *to)
+{
+    const tacit_wire_header h = {.kind = TACIT_WIRE_MESSAGE,
+                                 .from = from->plan->agent,
+                                 .to = to->plan->agent,
+                                 .incarnation = w->incarnation,
+                                 .sequence = w->sequence,
+                                 .at = w->at,
+                                 .payload = w->payload->len};
+    node_heard *heard = node_heard_of(to, from->plan->agent);
+    if (!heard || !is_later(&h, heard))
+        return;
+    tacit_vector *v =
+        decode(n, node_peer_by_key(n, n->plan.identity->public_key), &h, w->payload->bytes);
+    if (!v)
+        return;
+    heard->incarnation = h.incarnation;
+    heard->sequence = h.sequence;
+    const tacit_event event = {.type = TACIT_MESSAGE,
+                               .at = h.at,
+                               .from = h.from,
+                               .slot = node_slot(to, h.from),
+                               .payload = tacit_vector_public(v)};
+    node_handle(n, to, n->time, &event);
+    tacit_vector_drop(n->pool, v);
+}
+
+void node_say_at_home(tacit_node *n)
+{
+    for (uint32_t k = 0; k < n->plan.hosted_count; k++) {
+        const node_agent *from = &n->agents[k];
+        for (const node_word *w = NULL; (w = node_next_word(from, w, UINT64_MAX));)
+            for (uint32_t j = 0; j < from->plan->neighbours && !node_is_silent(n, from); j++) {
+                node_agent *to = node_hosted(n, from->plan->neighbour[j]);
+                if (to && from->resumed)
+                    hear_word(n, from, w, to);
+            }
+    }
+}
+
 /* ---- all frames ---- */
 
 static void on_foreign(tacit_node *n, node_peer *peer, const uint8_t *bytes, size_t len,

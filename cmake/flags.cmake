@@ -31,6 +31,7 @@ elseif(TACIT_SANITIZE)
 endif()
 if(tacit_sanitizer_flags)
   add_compile_options(${tacit_sanitizer_flags})
+  add_compile_definitions(TACIT_FEW_WIDTHS) # see src/math/kernels_all.h
   add_link_options(${tacit_sanitizer_flags})
   set(TACIT_SHARED OFF)
 else()

@@ -15,6 +15,14 @@
  * which leaves nothing in vector registers. */
 #define PASS_HELD (sizeof(REAL) == 4 ? NARROW : 0)
 
+/* Under sanitizers, only some of the widths that have a copy of their own: they are all alike, and
+ * each takes seconds to compile. */
+#ifdef TACIT_FEW_WIDTHS
+#define SOME(copy)
+#else
+#define SOME(copy) copy
+#endif
+
 #define REAL float
 #define INDEX int32_t
 #define LANES F32_LANES

@@ -188,16 +188,16 @@ INLINE void NAME(measure_any)(bool l1, size_t rows, size_t p, const REAL *x, con
     switch (p / LANES) {
         FULL(1)
         FULL(2)
-        FULL(3)
-        FULL(4)
-        FULL(5)
-        FULL(6)
+        SOME(FULL(3))
+        SOME(FULL(4))
+        SOME(FULL(5))
+        SOME(FULL(6))
         FULL(7)
 #if HELD >= 12
-        FULL(8)
-        FULL(9)
-        FULL(10)
-        FULL(11)
+        SOME(FULL(8))
+        SOME(FULL(9))
+        SOME(FULL(10))
+        SOME(FULL(11))
         FULL(12)
 #endif
     default:

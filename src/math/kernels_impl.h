@@ -399,12 +399,12 @@ INLINE void NAME(gradient)(SLOPE *slope, size_t rows, size_t p, const REAL *x, c
         return;
     switch (p / LANES) {
         FULL(1)
-        FULL(2)
+        SOME(FULL(2))
         FULL(3)
 #if NARROW >= 7
-        FULL(4)
-        FULL(5)
-        FULL(6)
+        SOME(FULL(4))
+        SOME(FULL(5))
+        SOME(FULL(6))
         FULL(7)
 #endif
     default:

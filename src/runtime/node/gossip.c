@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "net/bits.h"
 #include "runtime/node/node.h"
 
 #define CYCLE_BEATS 10 /* half-heartbeats from one exchange to the next */
@@ -60,6 +61,36 @@ static void send_exchange(tacit_node *n, node_peer *peer, const tacit_exchange *
     node_send_plain(n, peer, TACIT_WIRE_MEMBERSHIP, bytes, tacit_exchange_encode(bytes, x));
 }
 
+/* ---- where peers were, over restarts: a stamp and an endpoint ---- */
+
+static void keep_endpoint(tacit_node *n, const node_peer *peer)
+{
+    uint8_t bytes[8 + sizeof peer->endpoint];
+    const size_t len = strlen(peer->endpoint);
+    tacit_put_u64(bytes, peer->found);
+    memcpy(bytes + 8, peer->endpoint, len);
+    node_store_put_peer(n->store, peer->key, bytes, 8 + len, NULL); /* or the list's, next time */
+}
+
+static tacit_status recall(void *ctx, const uint8_t key[TACIT_NODE_KEY], const void *bytes,
+                           size_t len, tacit_error *err)
+{
+    const tacit_node *n = ctx;
+    node_peer *peer = node_peer_by_key(n, key);
+    (void)err;
+    if (!peer || peer->self || len <= 8 || len - 8 >= sizeof peer->endpoint)
+        return TACIT_OK;
+    peer->found = tacit_get_u64(bytes);
+    memset(peer->endpoint, 0, sizeof peer->endpoint);
+    memcpy(peer->endpoint, (const uint8_t *)bytes + 8, len - 8);
+    return TACIT_OK;
+}
+
+tacit_status node_recall_peers(tacit_node *n, tacit_error *err)
+{
+    return node_store_each_peer(n->store, recall, n, err);
+}
+
 /* Somebody is not where we thought. */
 static void take_endpoint(tacit_node *n, node_peer *peer, const tacit_descriptor *d)
 {
@@ -75,6 +106,8 @@ static void take_endpoint(tacit_node *n, node_peer *peer, const tacit_descriptor
     log_text(&f, "endpoint", d->endpoint);
     node_note(n, TACIT_LOG_INFO, "peer_moved", &f);
     memcpy(peer->endpoint, d->endpoint, sizeof peer->endpoint);
+    if (peer->listed)
+        keep_endpoint(n, peer);
     if (peer->connected)
         n->io.connect(n->io.ctx, peer->key, peer->endpoint);
 }

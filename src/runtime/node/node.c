@@ -213,6 +213,8 @@ static tacit_status begin(tacit_node *n, tacit_error *err)
         status = open_store(n, err);
     if (status == TACIT_OK)
         status = node_peers_init(n, err);
+    if (status == TACIT_OK)
+        status = node_recall_peers(n, err);
     return status == TACIT_OK ? restore(n, err) : status;
 }
 

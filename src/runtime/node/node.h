@@ -283,6 +283,8 @@ void node_judge_ledger(tacit_node *node);
 /* ---- gossip.c ---- */
 /* Once it is known where this node is reached. */
 tacit_status node_gossip_init(tacit_node *node, tacit_error *err);
+/* Members that had moved in an earlier life of this node are looked for where they were last. */
+tacit_status node_recall_peers(tacit_node *node, tacit_error *err);
 void node_gossip_cycle(tacit_node *node);
 void node_on_membership(tacit_node *node, node_peer *peer, const uint8_t *payload, size_t len);
 /* Open mode: who sent this frame, if a stranger introduces itself by it; NULL otherwise. */

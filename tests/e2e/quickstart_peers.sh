@@ -36,7 +36,7 @@ while read -r command; do
     case $step in
     7) # the two that were started are soon there
         for _ in $(seq 300); do
-            [ "$(tacit status clinics/bay clinics/harbour 2>/dev/null | grep -c ' meeting ')" = 2 ] && break
+            [ "$(tacit status clinics/bay clinics/harbour 2>/dev/null | grep -c ' meeting .* 1/0/1 ')" = 2 ] && break
             sleep 0.1
         done ;;
     esac

@@ -38,7 +38,7 @@ static void look_at_peer(const tacit_node *n, const node_peer *peer, tacit_node_
         .resent = peer->resent,
         .refused = peer->refused,
     };
-    if (peer->left)
+    if (peer->left || !peer->met)
         row->health = TACIT_HEALTH_DOWN;
     memcpy(row->key, peer->key, sizeof row->key);
     memcpy(row->endpoint, peer->endpoint, sizeof row->endpoint);

@@ -39,6 +39,11 @@ PORT = 7400
 SLACK = 120  # seconds beyond what a run should take, for machines that are slow
 
 
+def give_up(words):
+    print(f"peers_network: {words}", file=sys.stderr)
+    sys.exit(2)
+
+
 class Node:
     def __init__(self, folder, name, tacit, space):
         self.home = os.path.join(folder, name)
@@ -78,9 +83,12 @@ class Node:
 
 def up(args, *more):
     words = [args.tacit, "up", *more]
-    done = subprocess.run(words, capture_output=True, text=True)
+    try:
+        done = subprocess.run(words, capture_output=True, text=True)
+    except OSError as why:
+        give_up(f"cannot start the program: {why}")
     if done.returncode != 0:
-        sys.exit(f"peers_network: {' '.join(words)}: exit {done.returncode}: {done.stderr.strip()[-500:]}")
+        give_up(f"{' '.join(words)}: exit {done.returncode}: {done.stderr.strip()[-500:]}")
     return done.stdout
 
 
@@ -117,7 +125,7 @@ class Fate:
         for name in chance.sample(names, round(args.kills * len(names))):
             when = chance.uniform(0.1, 0.75) * length
             self.list.append((when, "kill", name))
-            self.list.append((when + chance.uniform(0.5, 5), "start", name))
+            self.list.append((when + chance.uniform(0.5, min(5, length / 10)), "start", name))
         if args.partition > 0:
             begin = max(0, length - args.partition) / 2
             self.list += [(begin, "part", ""), (begin + args.partition, "join", "")]
@@ -183,7 +191,7 @@ def count_over_budget(args, nodes):
                 say(args, f"{path}: {whole.stderr.strip()} {shown.stdout.strip()}")
                 bad += 1
     if ledgers == 0:
-        sys.exit("peers_network: no ledgers: looked in the wrong place?")
+        give_up("no ledgers: looked in the wrong place?")
     return bad, ledgers
 
 
@@ -265,8 +273,7 @@ def choose_network(args):
         return True
     except peers_wire.NotAllowed as why:
         if args.network == "namespaces":
-            print(f"peers_network: no network namespaces here: {why}", file=sys.stderr)
-            sys.exit(2)
+            give_up(f"no network namespaces here: {why}")
         print(f"peers_network: no network namespaces here ({why}): on the loopback device instead, "
               "without delay, loss and partition", file=sys.stderr)
         return False
@@ -274,6 +281,8 @@ def choose_network(args):
 
 def main():
     args = read_args()
+    if os.path.exists(args.out):
+        give_up(f'"{args.out}" exists; remove it or use another --out')
     own = choose_network(args)
     os.makedirs(args.out)
     if own:

@@ -92,6 +92,11 @@ def up(args, *more):
     return done.stdout
 
 
+def objective_of(told):
+    value = json.loads(told)["metrics"]["objective"]
+    return float("nan") if value is None else value  # not every protocol has one: use --within 0
+
+
 def settings(args):
     sets = [word for pair in args.set for word in ("--set", pair)]
     return [str(args.nodes), args.experiment, "--unit", str(args.unit), "--threads", "1", *sets]
@@ -289,8 +294,8 @@ def main():
         peers_wire.ip("link", "set", "lo", "up")
     if args.undisturbed is None:
         say(args, "undisturbed")
-        args.undisturbed = json.loads(up(args, *settings(args), "--json", "--quiet", "--out",
-                                         os.path.join(args.out, "undisturbed")))["metrics"]["objective"]
+        args.undisturbed = objective_of(up(args, *settings(args), "--json", "--quiet", "--out",
+                                           os.path.join(args.out, "undisturbed")))
     spaces = [peers_wire.Space(k + 1) for k in range(args.nodes)] if own else []
     folder, names = prepare(args, spaces)
     nodes = {name: Node(folder, name, args.tacit, spaces[k] if own else None)
@@ -314,8 +319,7 @@ def main():
 
 def judge(args, folder, nodes, switch):
     ended = count_ended(args, nodes)
-    objective = json.loads(up(args, "--measure", folder, "--json"))["metrics"]["objective"] \
-        if ended == len(nodes) else float("nan")
+    objective = objective_of(up(args, "--measure", folder, "--json")) if ended == len(nodes) else float("nan")
     over, ledgers = count_over_budget(args, nodes)
     twice, messages, again = count_twice(args, nodes)
     return {"network": "namespaces" if switch else "loopback", "nodes": len(nodes),
@@ -335,8 +339,8 @@ def holds(args, r):
 
 
 def tell(args, result):
-    if args.json:
-        print(json.dumps(result))
+    if args.json:  # which knows no NaN
+        print(json.dumps({k: None if v != v else v for k, v in result.items()}))
         return
     for key, value in result.items():
         print(f"  {key:30}{value}")

@@ -41,7 +41,7 @@ import json, sys
 r = json.load(open(sys.argv[2]))
 keys = "nodes delay_ms loss_percent partition_seconds kills ended objective undisturbed ratio over_budget " \
        "messages accepted_twice accepted_again_after_a_crash seconds"
-print(",".join([sys.argv[1]] + [f"{r[k]:.8g}" if isinstance(r[k], float) else str(r[k]) for k in keys.split()]))
+print(",".join([sys.argv[1]] + ["" if r[k] is None else f"{r[k]:.8g}" for k in keys.split()]))
 PYTHON
     rm -rf "${work:?}/$variant"
 }

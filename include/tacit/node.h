@@ -166,8 +166,8 @@ extern const char *const tacit_node_refusal_names[TACIT_REFUSALS]; /* "garbage",
 
 typedef struct tacit_node_status {
     const char *name, *protocol;
-    const char *phase; /* "meeting", "running", "waiting", "ended" */
-    const char *mute;  /* why it only listens, or NULL */
+    const char *phase;                        /* "meeting", "running", "waiting", "ended" */
+    const char *mute;                         /* why it only listens, or NULL */
     const char *adversary, *unit, *adjacency; /* what the epsilon of its agents is about */
     uint8_t run[TACIT_NODE_RUN];
     uint64_t incarnation;

@@ -176,7 +176,10 @@ static void value_of(tacit_writer *out, const metric *m, const void *row)
 /* A value that is not there yet has no series. */
 static bool is_there(const metric *m, const void *row)
 {
-    return m->kind != REAL || !isnan(*(const double *)((const char *)row + m->offset));
+    double value = 0;
+    if (m->kind == REAL)
+        memcpy(&value, (const char *)row + m->offset, sizeof value);
+    return !isnan(value);
 }
 
 /* ---- series ---- */

@@ -149,8 +149,9 @@ class Switch(threading.Thread):
             if about[2] == PACKET_OUTGOING or frame[12:14] == b"\x86\xdd":  # ours; IPv6's small talk
                 continue
             now = time.monotonic()
-            if self.pcap:
-                self.pcap.write(frame)
+            pcap = self.pcap  # which may be changed by another thread
+            if pcap:
+                pcap.write(frame)
             to = self.by_mac.get(frame[:6])
             for other in [to] if to else [s for s in self.spaces if s is not origin] if frame[0] & 1 else []:
                 self.throw(origin, other, frame, now)

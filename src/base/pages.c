@@ -31,7 +31,9 @@ void *tacit_pages_alloc(size_t count, size_t size)
     if (start < room + HUGE)
         munmap(start + length, (size_t)(room + HUGE - start));
 #ifdef MADV_HUGEPAGE
-    (void)madvise(start, length, MADV_HUGEPAGE); /* a hint: refusal costs only speed */
+    /* A hint: refusal costs only speed. What fills little of a huge page would take all of it. */
+    if (bytes >= HUGE / 4)
+        (void)madvise(start, length, MADV_HUGEPAGE);
 #endif
     return start;
 }

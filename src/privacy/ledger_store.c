@@ -288,9 +288,12 @@ static int connect_to(tacit_ledger_file *file)
     sqlite3_db_config(file->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
     /* A file that was turned into one with a log must not take the log in when it is closed. */
     sqlite3_db_config(file->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    /* A commit touches a handful of pages, however long the ledger is; but one with a large model
+     * in it must not be written in two halves for want of cache. */
     return sqlite3_exec(file->db,
                         "PRAGMA locking_mode=EXCLUSIVE;PRAGMA cell_size_check=ON;"
-                        "PRAGMA mmap_size=0;PRAGMA temp_store=MEMORY",
+                        "PRAGMA mmap_size=0;PRAGMA temp_store=MEMORY;"
+                        "PRAGMA cache_size=-256;PRAGMA cache_spill=OFF",
                         NULL, NULL, NULL);
 }
 

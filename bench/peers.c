@@ -15,6 +15,7 @@
  *
  * Ours and baseline take turns, and medians of the turns are shown.
  */
+#include <malloc.h>
 #include <math.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -274,6 +275,8 @@ static bool wanted(int count, char **words, const char *name)
 /* With a word only the rows that have it in their names, and the file stays as it is. */
 int main(int count, char **words)
 {
+    mallopt(M_MMAP_THRESHOLD, 4 << 20); /* as tacit node does; so has the baseline */
+    mallopt(M_TRIM_THRESHOLD, 8 << 20);
     FILE *out = count < 2 ? bench_open("peers") : fopen("/dev/null", "w");
     pair_init(&err);
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)

@@ -307,7 +307,8 @@ static void pair_node(pair_job *job, const tacit_node_member members[2], int sel
     tacit_node_options options;
     bench_must(tacit_options_defaults(&tacit_consortium_section, &consortium, err), err);
     bench_must(tacit_options_defaults(&tacit_node_section, &options, err), err);
-    consortium.unit = job->releases ? 1e-6 : 1e6; /* ticks follow each other, or never come */
+    /* Ticks follow each other, or never come. */
+    consortium.unit = job->releases && self == 0 ? 1e-6 : 1e6;
     options.queue = 10000;
     options.rate = options.burst = 1e9;
     options.log = TACIT_LOG_ERROR;

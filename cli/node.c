@@ -16,6 +16,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -224,6 +227,17 @@ static void raise_limits(void)
     }
 }
 
+/* A large message is a block of its own for malloc, which hands such blocks back to the system at
+ * once: then every message is paid for in fresh pages. Keep a few megabytes instead. Only nodes of
+ * large models ever have as much. */
+static void keep_blocks(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    mallopt(M_TRIM_THRESHOLD, 8 << 20);
+#endif
+}
+
 static void log_leaks(const tacit_peer *peer, const tacit_node_plan *plan)
 {
     const char *words[TACIT_LEAKS];
@@ -322,6 +336,7 @@ static tacit_status run(const cli_args *args, tacit_error *err)
                           "unexpected word \"%.100s\"; did you mean \"--config %.100s\"?",
                           args->words[0], args->words[0]);
     raise_limits();
+    keep_blocks();
     cli_catch_signals();
     tacit_status status =
         tacit_peer_open(&peer, flags->config, args->repeated, args->repeated_count, err);

@@ -322,6 +322,74 @@ static void *rogue(void *context, const side *a, const side *b, const char *endp
     return s;
 }
 
+/* A peer that takes all connections there are: others still get theirs. */
+static void test_hogging(void **state)
+{
+    (void)state;
+    enum { HOGS = 64 + 2 * 4 }; /* all that a link with two peers lets in */
+    side a = {0}, b = {0}, c = {0};
+    tacit_error err;
+    tacit_link_options o = wide_options();
+    side_open(&b, &o);
+    side_open(&c, &o);
+    check_ok(tacit_identity_fresh(&a.id, &err), &err);
+    check_ok(tacit_link_allow(b.link, a.id.public_key, &err), &err);
+    check_ok(tacit_link_allow(b.link, c.id.public_key, &err), &err);
+    void *context = zmq_ctx_new(), *s[HOGS];
+    for (int k = 0; k < HOGS; k++) {
+        s[k] = rogue(context, &a, &b, tacit_link_endpoint(b.link));
+        assert_int_equal(zmq_send(s[k], &k, sizeof k, 0), sizeof k);
+        expect_frame(&b, &a, &k, sizeof k);
+    }
+    side_connect(&c, &b);
+    side_send(&c, &b, "honest", 6);
+    expect_frame(&b, &c, "honest", 6);
+    for (int k = 0; k < HOGS; k++)
+        zmq_close(s[k]);
+    zmq_ctx_term(context);
+    side_close(&b);
+    side_close(&c);
+}
+
+/* The four latest connections of a key stay, and those of other keys, however old. */
+static void test_connections_of_a_key(void **state)
+{
+    (void)state;
+    enum { MADE = 7, KEPT = 4 };
+    side a = {0}, b = {0}, c = {0};
+    tacit_error err;
+    tacit_link_options o = wide_options();
+    side_open(&b, &o);
+    side_open(&c, &o);
+    side_connect(&c, &b);
+    side_send(&c, &b, "first", 5);
+    expect_frame(&b, &c, "first", 5);
+    check_ok(tacit_identity_fresh(&a.id, &err), &err);
+    check_ok(tacit_link_allow(b.link, a.id.public_key, &err), &err);
+    void *context = zmq_ctx_new(), *s[MADE];
+    for (int k = 0; k < MADE; k++) {
+        s[k] = zmq_socket(context, ZMQ_PUSH);
+        zmq_setsockopt(s[k], ZMQ_RECONNECT_IVL, &(int){-1}, sizeof(int)); /* closed is closed */
+        disguise(s[k], &a, &b, tacit_link_endpoint(b.link));
+        assert_int_equal(zmq_send(s[k], &k, sizeof k, 0), sizeof k);
+        expect_frame(&b, &a, &k, sizeof k);
+        const int closed = k < KEPT ? 0 : k + 1 - KEPT;
+        assert_int_equal(tacit_link_totals(b.link).refused, closed);
+    }
+    for (int k = MADE - KEPT; k < MADE; k++) {
+        assert_int_equal(zmq_send(s[k], &k, sizeof k, 0), sizeof k);
+        expect_frame(&b, &a, &k, sizeof k);
+    }
+    side_send(&c, &b, "last", 4);
+    expect_frame(&b, &c, "last", 4);
+    assert_int_equal(tacit_link_totals(b.link).accepted, 1 + MADE); /* nobody came twice */
+    for (int k = 0; k < MADE; k++)
+        zmq_close(s[k]);
+    zmq_ctx_term(context);
+    side_close(&b);
+    side_close(&c);
+}
+
 static void test_many_parts(void **state)
 {
     (void)state;
@@ -480,6 +548,8 @@ int main(void)
         cmocka_unit_test_setup(test_garbage, link_tools_begin),
         cmocka_unit_test_setup(test_too_many_connections, link_tools_begin),
         cmocka_unit_test_setup(test_plaintext, link_tools_begin),
+        cmocka_unit_test_setup(test_hogging, link_tools_begin),
+        cmocka_unit_test_setup(test_connections_of_a_key, link_tools_begin),
         cmocka_unit_test_setup(test_many_parts, link_tools_begin),
         cmocka_unit_test_setup(test_endless_parts, link_tools_begin),
         cmocka_unit_test_setup(test_backlog, link_tools_begin),

@@ -254,11 +254,15 @@ static void test_a_peer_with_an_old_ledger(void **state)
 
 /* ---- doubts about our own ledger ---- */
 
+/* An answer to a ping that node 0 has just sent to `witness`. */
 static void tell(node_scene *s, uint32_t witness, tacit_heard h)
 {
-    const tacit_greeting g = {.heard_count = 1, .heard = &h};
+    tacit_node *n = s->all.place[0].node;
+    node_peer *peer = node_peer_by_key(n, s->all.members[witness].key);
+    peer->ping = ++n->stamps;
+    const tacit_greeting g = {.stamp = peer->ping, .heard_count = 1, .heard = &h};
     uint8_t frame[512];
-    tacit_wire_header header = {.kind = TACIT_WIRE_HELLO_ACK,
+    tacit_wire_header header = {.kind = TACIT_WIRE_PONG,
                                 .protocol = s->protocol.wire_id,
                                 .from = TACIT_NOBODY,
                                 .to = TACIT_NOBODY,
@@ -267,6 +271,8 @@ static void tell(node_scene *s, uint32_t witness, tacit_heard h)
     memcpy(header.run, s->all.run, sizeof header.run);
     tacit_wire_write(frame, &header);
     tacit_greeting_encode(frame + TACIT_WIRE_HEADER, &g);
+    nodes_inject(&s->all, witness, 0, frame, TACIT_WIRE_HEADER + header.payload);
+    /* Again, and for a ping that was never sent: neither is an answer. */
     nodes_inject(&s->all, witness, 0, frame, TACIT_WIRE_HEADER + header.payload);
 }
 
@@ -286,9 +292,19 @@ static void test_claims_of_later_lives(void **state)
     const uint64_t before = n->incarnation;
     tell(&s, 1, (tacit_heard){0, 1, before + 1000, 5, 0});
     assert_int_equal(n->incarnation, before + 1001);
+    tell(&s, 1, (tacit_heard){0, 1, before + 2000, 5, 0});
+    assert_int_equal(n->incarnation, before + 1001); /* that was a moment ago */
+    node_scene_run(&s, 3);
+    tell(&s, 1, (tacit_heard){0, 1, before + 2000, 5, 0});
+    assert_int_equal(n->incarnation, before + 2001);
+    const uint64_t far = UINT64_C(1) << 45; /* one alone is not believed so far ahead */
+    node_scene_run(&s, 5);
+    tell(&s, 1, (tacit_heard){0, 1, far, 5, 0});
     tell(&s, 1, (tacit_heard){0, 1, UINT64_MAX, 5, 0});
     tell(&s, 1, (tacit_heard){0, 1, UINT64_C(1) << 60, 5, 0});
-    assert_int_equal(n->incarnation, before + 1001);
+    assert_int_equal(n->incarnation, before + 2001);
+    tell(&s, 2, (tacit_heard){0, 5, far, 5, 0}); /* two are */
+    assert_int_equal(n->incarnation, far + 1);
     assert_int_equal(n->status, TACIT_OK);
     node_scene_run(&s, 10);
     assert_true(heard(&s, 1) > 0); /* and it is understood */
@@ -306,6 +322,63 @@ static void test_one_liar_cannot_silence_a_node(void **state)
     assert_int_equal(s.all.place[0].node->status, TACIT_OK);
     doubt(&s, 2, 0, 5, 1000); /* two of them are believed */
     assert_int_equal(s.all.place[0].node->status, TACIT_EVERIFY);
+    node_scene_clear(&s);
+}
+
+/* Members that are no neighbours hear nothing of us: what they say of our ledger is worth nothing,
+ * however many they are. */
+static void test_doubts_of_others_do_not_count(void **state)
+{
+    (void)state;
+    node_scene s;
+    node_scene_init_on(&s, TACIT_WAKES, SCENE_AGENTS);
+    node_scene_open(&s);
+    node_scene_run(&s, 0.1);
+    for (uint32_t k = 2; k <= 4; k++) /* in the ring 0 has 1 and 5 */
+        doubt(&s, k, 0, k, UINT64_MAX);
+    assert_int_equal(s.all.place[0].node->status, TACIT_OK);
+    doubt(&s, 1, 0, 1, 1000);
+    assert_int_equal(s.all.place[0].node->status, TACIT_OK);
+    doubt(&s, 5, 0, 5, 1000);
+    assert_int_equal(s.all.place[0].node->status, TACIT_EVERIFY);
+    node_scene_clear(&s);
+}
+
+/* A peer that says goodbye a thousand times has left once. */
+static void test_goodbyes_without_end(void **state)
+{
+    (void)state;
+    node_scene s;
+    uint8_t frame[TACIT_WIRE_HEADER];
+    open_quiet(&s, TACIT_WAKES);
+    tacit_wire_header h = {.kind = TACIT_WIRE_BYE,
+                           .protocol = s.protocol.wire_id,
+                           .from = TACIT_NOBODY,
+                           .to = TACIT_NOBODY};
+    memcpy(h.run, s.all.run, sizeof h.run);
+    tacit_wire_write(frame, &h);
+    const uint64_t lines = s.all.place[0].lines;
+    for (int k = 0; k < 1000; k++)
+        nodes_inject(&s.all, 1, 0, frame, sizeof frame);
+    const probe_agent *p = node_scene_agent(&s, 0);
+    assert_int_equal(p->of_type[TACIT_PEER_DOWN], 1);
+    assert_int_equal(p->of_type[TACIT_PEER_UP], 0);
+    assert_true(s.all.place[0].lines - lines < 3);
+    node_scene_clear(&s);
+}
+
+/* The largest greeting follows from pairs of agents that talk: 0-1 and 3-4, or 0-5 and 3-2. */
+static void test_room_for_greetings(void **state)
+{
+    (void)state;
+    node_scene s;
+    open_quiet(&s, TACIT_WAKES);
+    assert_int_equal(node_pairs(s.all.place[0].node), 2);
+    assert_int_equal(node_greeting_room(s.all.place[0].node),
+                     TACIT_WIRE_HEADER + 28 + 2 * 4 + 2 * 32);
+    node_scene_clear(&s);
+    open_quiet(&s, TACIT_CHATTY);
+    assert_int_equal(node_pairs(s.all.place[0].node), 4); /* anybody with anybody */
     node_scene_clear(&s);
 }
 
@@ -368,6 +441,23 @@ static void test_asking_without_end(void **state)
     nodes_inject(&s.all, 1, 0, frame, node_scene_frame(&s, frame, h, 1));
     assert_int_equal(refused(&s, 0, TACIT_REFUSED_REQUEST), 2 * 43 + 1);
     assert_int_equal(node_scene_agent(&s, 0)->of_type[TACIT_REPLY], 0);
+    node_scene_clear(&s);
+    /* Nor does it help to ask before the start. */
+    node_scene_init(&s, TACIT_CHATTY);
+    s.probe.on = sell;
+    for (uint32_t k = 0; k < SCENE_NODES; k++)
+        s.all.place[k].options.asked = 7;
+    tacit_error err = {0};
+    check_ok(nodes_open(&s.all, 0, &err), &err);
+    for (uint32_t k = 1; k <= 50; k++) {
+        h = node_scene_header(&s, 1, 0);
+        h.kind = TACIT_WIRE_REQUEST;
+        h.sequence = h.request = k;
+        nodes_inject(&s.all, 1, 0, frame, node_scene_frame(&s, frame, h, 1));
+    }
+    assert_int_equal(nodes_agent(&s.all, 0)->heard_count, 0); /* nothing was heard yet */
+    node_scene_run(&s, 20);
+    assert_int_equal(node_scene_releases(&s, 0), 7);
     node_scene_clear(&s);
     open_quiet(&s, TACIT_WAKES); /* and a protocol without requests hears none */
     h = node_scene_header(&s, 1, 0);
@@ -457,6 +547,9 @@ int main(void)
         cmocka_unit_test(test_a_peer_with_an_old_ledger),
         cmocka_unit_test(test_claims_of_later_lives),
         cmocka_unit_test(test_one_liar_cannot_silence_a_node),
+        cmocka_unit_test(test_doubts_of_others_do_not_count),
+        cmocka_unit_test(test_goodbyes_without_end),
+        cmocka_unit_test(test_room_for_greetings),
         cmocka_unit_test(test_what_was_heard_is_no_doubt),
         cmocka_unit_test(test_asking_without_end),
         cmocka_unit_test(test_clock_jumps),

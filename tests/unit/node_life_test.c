@@ -202,6 +202,32 @@ static void test_agents_of_one_node(void **state)
     }
 }
 
+/* Many words in one breath arrive in order, at home as elsewhere. */
+static tacit_status chatter(tacit_env *env, const probe *p, probe_agent *self,
+                            const tacit_event *event)
+{
+    tacit_status status = TACIT_OK;
+    for (int k = 0; event->type == TACIT_WAKE && k < 10 && status == TACIT_OK; k++)
+        status = probe_say(env, p, TACIT_NOBODY, (double)++self->number);
+    return status;
+}
+
+static void test_many_words_in_one_breath(void **state)
+{
+    (void)state;
+    for (uint32_t count = 1; count <= SCENE_NODES; count += 2) {
+        node_scene s;
+        node_scene_init_on(&s, TACIT_WAKES, count);
+        s.probe.on = chatter;
+        node_scene_open(&s);
+        node_scene_run(&s, 5);
+        for (uint32_t a = 0; a < SCENE_AGENTS; a++)
+            assert_int_equal(node_scene_agent(&s, a)->twice, 0);
+        all_know_the_last_words(&s);
+        node_scene_clear(&s);
+    }
+}
+
 /* Words that cost nothing are on the disk from a checkpoint on. */
 static tacit_status relay(tacit_env *env, const probe *p, probe_agent *self,
                           const tacit_event *event)
@@ -414,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_the_same_bytes_after_a_crash),
         cmocka_unit_test(test_many_crashes),
         cmocka_unit_test(test_agents_of_one_node),
+        cmocka_unit_test(test_many_words_in_one_breath),
         cmocka_unit_test(test_words_survive_a_checkpoint),
         cmocka_unit_test(test_other_neighbours_are_refused),
         cmocka_unit_test(test_an_old_copy_is_noticed),

@@ -58,7 +58,7 @@ static bool take_request(node_agent *a, uint64_t id)
 static bool is_done(const tacit_node *n, const node_agent *a)
 {
     return n->plan.consortium->end == TACIT_END_TICKS && n->plan.until > 0 &&
-           (double)a->wakes >= n->plan.until;
+           ((double)a->wakes >= n->plan.until || node_is_silent(n, a));
 }
 
 static void wake(tacit_node *n, node_agent *a, const runtime_event *event)
@@ -69,7 +69,7 @@ static void wake(tacit_node *n, node_agent *a, const runtime_event *event)
     if (n->phase != NODE_RUNNING || is_done(n, a))
         return;
     node_plan_wake(n, a, event->time + (late > FAR_BEHIND ? late : 0));
-    if (node_is_silent(n, a) || node_store_mute(n->store))
+    if (!a->started || node_is_silent(n, a) || node_store_mute(n->store))
         return;
     a->wakes++;
     n->traffic.ticks++;
@@ -83,17 +83,20 @@ static bool is_void(node_agent *a, const runtime_event *event)
            !take_request(a, event->id);
 }
 
-/* A message of another agent of this node. After a crash each is as its own last save left it, so
- * who has heard what is written down as for agents elsewhere (node_say_at_home). */
-static void hear_at_home(tacit_node *n, node_agent *a, const runtime_event *event)
+/* A message of another agent of this node, unless it was heard. After a crash each is as its own
+ * last save left it, so who has heard what is written down as for agents elsewhere. */
+static bool hear_at_home(tacit_node *n, node_agent *a, const runtime_event *event)
 {
     node_heard *heard = node_heard_of(a, event->from);
+    if (heard && heard->incarnation == n->incarnation && heard->sequence >= event->counter)
+        return false;
     n->traffic.delivered++;
     a->messages_in++;
     if (heard) {
         heard->incarnation = n->incarnation;
         heard->sequence = event->counter;
     }
+    return true;
 }
 
 void node_deliver(tacit_node *n, const runtime_event *event)
@@ -104,9 +107,8 @@ void node_deliver(tacit_node *n, const runtime_event *event)
         wake(n, a, event);
         return;
     }
-    if (a && event->payload && node_hosted(n, event->from))
-        hear_at_home(n, a, event);
-    if (a && !is_void(a, event)) {
+    const bool home = a && event->payload && node_hosted(n, event->from);
+    if (a && (!home || hear_at_home(n, a, event)) && !is_void(a, event)) {
         const tacit_event e = {.type = (tacit_event_type)event->type,
                                .at = event->at,
                                .from = rings ? TACIT_NOBODY : event->from,
@@ -157,7 +159,9 @@ static void count_quiet(tacit_node *n)
 {
     if (n->plan.consortium->end != TACIT_END_AGREEMENT)
         return;
-    n->quiet = n->phase == NODE_RUNNING ? 1 + node_quiet_around(n) : 0;
+    /* A word that nobody paid for must not show, not even in this. */
+    const bool speaks = n->phase == NODE_RUNNING && !node_store_mute(n->store);
+    n->quiet = speaks ? 1 + node_quiet_around(n) : 0;
     for (uint32_t k = 0; k < n->plan.hosted_count; k++)
         if (!(n->agents[k].change <= n->plan.consortium->tolerance))
             n->quiet = 0;
@@ -203,23 +207,37 @@ static void step(tacit_node *n)
 
 /* ---- a disk that took no more ---- */
 
+static void note_why(const tacit_node *n, const char *event, const char *why)
+{
+    log_fields f;
+    log_begin(&f);
+    log_text(&f, "why", why);
+    node_note(n, TACIT_LOG_ERROR, event, &f);
+}
+
+/* Whoever met the full disk first: it is told once, and tried again. */
 static void revive(tacit_node *n)
 {
     tacit_error why = {0};
+    const char *mute = node_store_mute(n->store);
+    if (mute && !n->was_mute) {
+        note_why(n, "mute", mute);
+        n->was_mute = true;
+        n->retry_at = n->now + RETRY;
+    }
     if (!n->was_mute || n->now < n->retry_at)
         return;
     n->retry_at = n->now + RETRY;
     const tacit_status status = node_store_revive(n->store, n->time, &why);
-    if (status == TACIT_EBUDGET) { /* the others speak again */
-        log_fields f;
-        log_begin(&f);
-        log_text(&f, "why", why.text);
-        node_note(n, TACIT_LOG_ERROR, "agent_silent", &f);
-    } else if (status != TACIT_OK) {
+    if (status == TACIT_EBUDGET) /* the others speak again */
+        note_why(n, "agent_silent", why.text);
+    else if (status != TACIT_OK)
         return;
-    }
     n->was_mute = false;
     note_phase(n, "speaks_again");
+    node_start_late(n);
+    if (!(n->plan.protocol->flags & TACIT_CHATTY))
+        node_say_at_home(n, UINT64_MAX);
 }
 
 void node_advance(tacit_node *n, double now)
@@ -227,7 +245,6 @@ void node_advance(tacit_node *n, double now)
     n->now = now > n->now ? now : n->now;
     if (n->status != TACIT_OK || n->phase == NODE_ENDED)
         return;
-    revive(n);
     if (n->now >= n->next_beat) {
         node_beat(n);
         node_gossip_cycle(n);
@@ -240,6 +257,7 @@ void node_advance(tacit_node *n, double now)
         run_queue(n);
     if (n->status == TACIT_OK)
         step(n);
+    revive(n);
     if (n->plan.options->checkpoint > 0 && n->now >= n->next_save && n->status == TACIT_OK &&
         n->phase != NODE_MEETING) {
         node_checkpoint(n);

@@ -16,11 +16,15 @@
 #define FRAMES_A_TURN 256 /* taken in before anything else gets its turn */
 #define LONGEST_WAIT 0.25 /* seconds, so that a stop is noticed */
 #define LEAST_FRAME 65536 /* bytes: greetings and membership must fit */
+#define RATE_SLACK 4.0    /* times what is expected of honest peers */
+#define TELL_EVERY 10.0   /* seconds between lines about frames above a peer's rate */
 #define PROBED 64         /* kinds and channels that are asked for their shapes */
 
 typedef struct drive {
     tacit_link *link;
     http_server *http;
+    uint64_t over_rate; /* frames that were dropped so far, as far as it was told */
+    double next_told;
 } drive;
 
 static double seconds(void)
@@ -54,7 +58,8 @@ static void io_meet(void *ctx, const uint8_t key[TACIT_NODE_KEY])
 static size_t largest_frame(const tacit_node *n)
 {
     const tacit_protocol *p = n->plan.protocol;
-    size_t most = LEAST_FRAME;
+    const size_t greeting = node_greeting_room(n);
+    size_t most = greeting > LEAST_FRAME ? greeting : LEAST_FRAME;
     for (uint32_t channel = 0; p->payload && channel < PROBED; channel++)
         for (uint32_t kind = 0; kind < PROBED; kind++) {
             const tacit_shape *shape = p->payload(n->shared, (tacit_address){channel, kind});
@@ -75,9 +80,17 @@ static tacit_status open_link(tacit_node *n, drive *d, tacit_error *err)
     link.listen = o->listen[0] ? o->listen : self->endpoint;
     link.frame_max = o->frame > 0 ? (size_t)o->frame : largest_frame(n);
     link.queue = (int)o->queue;
-    link.rate = o->rate;
-    link.burst = o->burst;
+    /* Every tick of an agent is a frame for each pair of agents: what all of a peer's can honestly
+     * send, a few times over, is no flood. */
+    const double pairs = (double)node_pairs(n);
+    link.rate = fmax(o->rate, RATE_SLACK * pairs / n->plan.consortium->unit);
+    link.burst = fmax(fmax(o->burst, RATE_SLACK * pairs), link.rate);
     link.open = o->open;
+    if (link.frame_max < node_greeting_room(n))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "\"node.frame\" is %zu, but greetings of this node may need %zu bytes; "
+                          "leave it at 0",
+                          link.frame_max, node_greeting_room(n));
     if (!link.listen[0])
         return tacit_fail(err, TACIT_EINPUT,
                           "\"%s\" has no endpoint in the list of members: say where to listen by "
@@ -204,6 +217,25 @@ static void take_in(tacit_node *n, drive *d)
     }
 }
 
+/* Frames above a peer's rate were dropped: somebody floods us, or the rate is too low. */
+static void tell_drops(const tacit_node *n, drive *d, double now)
+{
+    tacit_link_peer_counts c;
+    uint64_t sum = 0;
+    if (now < d->next_told)
+        return;
+    d->next_told = now + TELL_EVERY;
+    for (size_t k = 0; tacit_link_peer(d->link, k, &c); k++)
+        sum += c.over_rate;
+    if (sum == d->over_rate)
+        return;
+    log_fields f;
+    log_begin(&f);
+    log_u64(&f, "frames", sum - d->over_rate);
+    node_note(n, TACIT_LOG_WARN, "over_rate", &f);
+    d->over_rate = sum;
+}
+
 static void wait(const tacit_node *n, drive *d)
 {
     int fds[HTTP_FDS];
@@ -219,6 +251,7 @@ tacit_status tacit_node_run(tacit_node *n, const tacit_stop *stop, tacit_error *
     while (n->phase != NODE_ENDED && n->status == TACIT_OK && !(stop && *stop)) {
         take_in(n, d);
         node_advance(n, seconds());
+        tell_drops(n, d, n->now);
         if (d->http)
             http_serve(d->http, seconds(), answer, n);
         if (n->phase != NODE_ENDED && n->status == TACIT_OK)
@@ -232,5 +265,9 @@ tacit_status tacit_node_run(tacit_node *n, const tacit_stop *stop, tacit_error *
     if (n->phase == NODE_ENDED)
         return TACIT_OK;
     node_leave(n);
+    if (node_store_mute(n->store))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "stopped while the disk took no more: what was computed last is neither "
+                          "paid for nor kept; make room and start the node again");
     return tacit_fail(err, TACIT_EINTERRUPTED, "stopped; what was done is saved");
 }

@@ -41,7 +41,6 @@ tacit_status node_gossip_init(tacit_node *n, tacit_error *err)
         return TACIT_OK; /* nobody can reach it, so there is nothing to pass on */
     tacit_members_defaults(&o);
     o.verify = verify;
-    o.answers = 0;
     tacit_status status = describe(n, &self, err);
     if (status == TACIT_OK)
         status = tacit_members_create(&n->members, &o, &self, &n->chance, err);
@@ -61,15 +60,27 @@ static void send_exchange(tacit_node *n, node_peer *peer, const tacit_exchange *
     node_send_plain(n, peer, TACIT_WIRE_MEMBERSHIP, bytes, tacit_exchange_encode(bytes, x));
 }
 
-/* ---- where peers were, over restarts: a stamp and an endpoint ---- */
+/* ---- where members were, over restarts ---- */
 
-static void keep_endpoint(tacit_node *n, const node_peer *peer)
+/* A stamp, what the list said, and where it was then: a list that was changed since is right. */
+static const char *listed_endpoint(const tacit_node *n, const node_peer *peer)
 {
-    uint8_t bytes[8 + sizeof peer->endpoint];
-    const size_t len = strlen(peer->endpoint);
-    tacit_put_u64(bytes, peer->found);
-    memcpy(bytes + 8, peer->endpoint, len);
-    node_store_put_peer(n->store, peer->key, bytes, 8 + len, NULL); /* or the list's, next time */
+    return n->plan.members[peer - n->peers].endpoint; /* members are the first peers */
+}
+
+void node_keep_peers(tacit_node *n)
+{
+    for (size_t k = 0; k < n->plan.member_count; k++) {
+        node_peer *peer = &n->peers[k];
+        if (!peer->moved)
+            continue;
+        uint8_t bytes[8 + 2 * sizeof peer->endpoint];
+        tacit_put_u64(bytes, peer->found);
+        memcpy(bytes + 8, listed_endpoint(n, peer), sizeof peer->endpoint);
+        memcpy(bytes + 8 + sizeof peer->endpoint, peer->endpoint, sizeof peer->endpoint);
+        peer->moved =
+            node_store_put_peer(n->store, peer->key, bytes, sizeof bytes, NULL) != TACIT_OK;
+    }
 }
 
 static tacit_status recall(void *ctx, const uint8_t key[TACIT_NODE_KEY], const void *bytes,
@@ -77,12 +88,14 @@ static tacit_status recall(void *ctx, const uint8_t key[TACIT_NODE_KEY], const v
 {
     const tacit_node *n = ctx;
     node_peer *peer = node_peer_by_key(n, key);
+    const char *listed = (const char *)bytes + 8;
     (void)err;
-    if (!peer || peer->self || len <= 8 || len - 8 >= sizeof peer->endpoint)
+    if (!peer || peer->self || len != 8 + 2 * sizeof peer->endpoint ||
+        memcmp(listed, listed_endpoint(n, peer), sizeof peer->endpoint) != 0)
         return TACIT_OK;
     peer->found = tacit_get_u64(bytes);
-    memset(peer->endpoint, 0, sizeof peer->endpoint);
-    memcpy(peer->endpoint, (const uint8_t *)bytes + 8, len - 8);
+    memcpy(peer->endpoint, listed + sizeof peer->endpoint, sizeof peer->endpoint);
+    peer->endpoint[sizeof peer->endpoint - 1] = '\0';
     return TACIT_OK;
 }
 
@@ -104,10 +117,9 @@ static void take_endpoint(tacit_node *n, node_peer *peer, const tacit_descriptor
     log_text(&f, "peer", peer->name);
     log_text(&f, "before", peer->endpoint);
     log_text(&f, "endpoint", d->endpoint);
-    node_note(n, TACIT_LOG_INFO, "peer_moved", &f);
+    node_note(n, peer->notes++ < NODE_NOTES ? TACIT_LOG_INFO : TACIT_LOG_DEBUG, "peer_moved", &f);
     memcpy(peer->endpoint, d->endpoint, sizeof peer->endpoint);
-    if (peer->listed)
-        keep_endpoint(n, peer);
+    peer->moved = peer->listed;
     if (peer->connected)
         n->io.connect(n->io.ctx, peer->key, peer->endpoint);
 }

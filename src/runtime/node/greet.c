@@ -21,6 +21,7 @@
 /* Lives are numbered by milliseconds of a wall clock, or one after the other: beyond the year 6429
  * somebody lies. */
 #define INCARNATIONS (UINT64_C(1) << 47)
+#define A_DAY UINT64_C(86400000) /* how far ahead of us one peer's word is taken */
 
 /* ---- greetings out ---- */
 
@@ -34,7 +35,14 @@ void node_send_plain(tacit_node *n, node_peer *peer, tacit_wire_kind kind, const
                            .incarnation = n->incarnation,
                            .payload = (uint32_t)len};
     memcpy(h.run, n->plan.run, sizeof h.run);
-    node_transmit(n, peer, &h, bytes);
+    const tacit_status status = node_transmit(n, peer, &h, bytes);
+    if (status == TACIT_OK || status == TACIT_NO || peer->notes++ > NODE_NOTES)
+        return;
+    log_fields f;
+    log_begin(&f);
+    log_text(&f, "peer", peer->name);
+    log_u64(&f, "frame_bytes", TACIT_WIRE_HEADER + len);
+    node_note(n, TACIT_LOG_ERROR, "greeting_failed", &f);
 }
 
 void node_bye(tacit_node *n, node_peer *peer)
@@ -73,6 +81,35 @@ static tacit_heard *list_heard(const tacit_node *n, const node_peer *peer, uint3
     if (*count)
         qsort(list, *count, sizeof *list, by_from_then_to);
     return list;
+}
+
+size_t node_pairs(const tacit_node *n)
+{
+    const bool chatty = n->plan.protocol->flags & TACIT_CHATTY;
+    size_t most = 0;
+    for (uint32_t m = 0; m < n->plan.member_count; m++) {
+        size_t pairs = 0;
+        if (chatty) /* anybody may talk to anybody */
+            pairs = (size_t)n->plan.members[m].count * n->plan.hosted_count;
+        for (uint32_t k = 0; !chatty && k < n->plan.hosted_count; k++)
+            for (uint32_t j = 0; j < n->plan.hosted[k].neighbours; j++)
+                pairs += node_peer_of(n, n->plan.hosted[k].neighbour[j]) == &n->peers[m];
+        if (m != n->plan.self && pairs > most)
+            most = pairs;
+    }
+    return most;
+}
+
+size_t node_greeting_room(const tacit_node *n)
+{
+    const size_t pairs = node_pairs(n);
+    size_t agents = 0;
+    for (uint32_t m = 0; m < n->plan.member_count; m++)
+        agents = n->plan.members[m].count > agents ? n->plan.members[m].count : agents;
+    const tacit_greeting most = {
+        .agents = (uint32_t)agents,
+        .heard_count = (uint32_t)(pairs < TACIT_GREETING_AGENTS ? pairs : TACIT_GREETING_AGENTS)};
+    return TACIT_WIRE_HEADER + tacit_greeting_bytes(&most);
 }
 
 void node_greet(tacit_node *n, node_peer *peer, tacit_wire_kind kind, uint64_t stamp)
@@ -158,22 +195,24 @@ static void say_frames(tacit_node *n, node_peer *peer, const tacit_greeting *g)
     size_t kept = 0;
     for (size_t k = 0; k < n->again_count; k++) {
         const node_again *f = &n->again[k];
-        if (node_peer_of(n, f->header.to) != peer) {
+        const bool theirs = node_peer_of(n, f->header.to) == peer;
+        const bool wanted =
+            theirs && !has_heard(g, (uint32_t)f->header.from, (uint32_t)f->header.to,
+                                 f->header.incarnation, f->header.sequence);
+        const bool sent =
+            wanted && node_transmit(n, peer, &f->header, f->payload->bytes) == TACIT_OK;
+        peer->resent += sent;
+        if (!theirs || (wanted && !sent))
             n->again[kept++] = *f;
-            continue;
-        }
-        if (!has_heard(g, (uint32_t)f->header.from, (uint32_t)f->header.to, f->header.incarnation,
-                       f->header.sequence) &&
-            node_transmit(n, peer, &f->header, f->payload->bytes) == TACIT_OK)
-            peer->resent++;
-        node_bytes_drop(f->payload);
+        else
+            node_bytes_drop(f->payload);
     }
     n->again_count = kept;
 }
 
 static void say_again(tacit_node *n, node_peer *peer, const tacit_greeting *g)
 {
-    if (node_store_mute(n->store) || n->phase == NODE_MEETING)
+    if (node_store_mute(n->store))
         return;
     say_frames(n, peer, g);
     for (uint32_t k = 0; k < n->plan.hosted_count; k++) {
@@ -186,18 +225,23 @@ static void say_again(tacit_node *n, node_peer *peer, const tacit_greeting *g)
 
 /* ---- greetings in ---- */
 
+/* Only neighbours of the list are believed, who have greeted us: they hear our agents, and keys of
+ * strangers cost nothing. */
+static bool is_witness(const node_peer *peer)
+{
+    return peer->doubts && peer->watched && peer->listed && peer->greeted;
+}
+
 void node_judge_ledger(tacit_node *n)
 {
-    uint32_t witnesses = 0, greeted = 0;
+    uint32_t witnesses = 0;
     const node_peer *last = NULL;
-    for (size_t k = 0; k < n->peer_count; k++) {
-        const node_peer *peer = &n->peers[k];
-        greeted += peer->greeted && peer->watched;
-        witnesses += peer->doubts;
-        last = peer->doubts ? peer : last;
-    }
-    const bool alone = witnesses == 1 && greeted == 1 && n->phase != NODE_MEETING;
-    if (witnesses < 2 && !alone)
+    for (size_t k = 0; k < n->peer_count; k++)
+        if (is_witness(&n->peers[k])) {
+            witnesses++;
+            last = &n->peers[k];
+        }
+    if (witnesses == 0 || (witnesses == 1 && node_watched(n) > 1))
         return;
     tacit_fail(&n->error, TACIT_EVERIFY,
                "\"%s\" has heard of more releases of agent %u than its ledger knows: the ledger is "
@@ -209,6 +253,8 @@ void node_judge_ledger(tacit_node *n)
 static void note_doubt(tacit_node *n, node_peer *peer, const tacit_heard *h, uint64_t ours)
 {
     log_fields f;
+    if (peer->doubts)
+        return; /* once is enough */
     log_begin(&f);
     log_text(&f, "peer", peer->name);
     log_u64(&f, "agent", h->from);
@@ -219,22 +265,45 @@ static void note_doubt(tacit_node *n, node_peer *peer, const tacit_heard *h, uin
     peer->doubted = h->from;
 }
 
+/* A later life of ours than we know of: one peer is believed a day ahead, two farther. A rise is
+ * written to the disk, so it is rare. */
+static void catch_up(tacit_node *n)
+{
+    uint64_t near = 0, most = 0, second = 0;
+    for (size_t k = 0; k < n->peer_count; k++) {
+        const uint64_t claim = n->peers[k].watched ? n->peers[k].claimed : 0;
+        if (claim <= n->incarnation + A_DAY && claim > near)
+            near = claim;
+        if (claim > most) {
+            second = most;
+            most = claim;
+        } else if (claim > second) {
+            second = claim;
+        }
+    }
+    const uint64_t believed = near > second ? near : second;
+    if (believed <= n->incarnation || n->now < n->next_rise)
+        return;
+    n->next_rise = n->now + n->plan.options->heartbeat;
+    node_rise(n, believed);
+}
+
 static void check_own_past(tacit_node *n, node_peer *peer, const tacit_greeting *g)
 {
-    for (uint32_t k = 0; k < g->heard_count && n->status == TACIT_OK; k++) {
+    for (uint32_t k = 0; k < g->heard_count; k++) {
         const tacit_heard *h = &g->heard[k];
         const node_agent *a = node_hosted(n, h->from);
         if (!a)
             continue;
-        if (h->incarnation > n->incarnation && h->incarnation < INCARNATIONS)
-            node_rise(n, h->incarnation);
+        if (h->incarnation > peer->claimed && h->incarnation < INCARNATIONS)
+            peer->claimed = h->incarnation;
         const uint64_t ours =
             tacit_ledger_releases(tacit_ledger_file_ledger(node_store_ledger(n->store, a->index)));
-        if (h->releases <= ours)
-            continue;
-        note_doubt(n, peer, h, ours);
-        node_judge_ledger(n);
+        if (h->releases > ours)
+            note_doubt(n, peer, h, ours);
     }
+    catch_up(n);
+    node_judge_ledger(n);
 }
 
 /* Open mode: whoever comes first has an agent number that nobody on the list has. */
@@ -270,9 +339,10 @@ void node_on_greeting(tacit_node *n, node_peer *peer, const tacit_wire_header *h
     if (h->kind == TACIT_WIRE_PING)
         node_greet(n, peer, TACIT_WIRE_PONG, g.stamp);
     const bool answer = h->kind == TACIT_WIRE_HELLO_ACK || h->kind == TACIT_WIRE_PONG;
-    if (answer && g.stamp <= peer->ping) {
+    if (answer && g.stamp <= peer->ping && g.stamp > peer->answered) { /* each once */
         if (g.stamp == peer->ping)
             peer->round_trip = n->now - peer->ping_sent;
+        peer->answered = g.stamp;
         peer->greeted = true;
         check_own_past(n, peer, &g);
         if (n->status == TACIT_OK)

@@ -140,7 +140,7 @@ static void note_change(tacit_node *n, node_agent *a, tacit_vector *said)
 }
 
 static tacit_status keep_word(tacit_node *n, node_agent *a, const tacit_wire_header *h,
-                              node_bytes *payload, tacit_vector *said)
+                              node_bytes *payload)
 {
     node_word *w = node_word_at(a, h->at);
     if (!w)
@@ -153,7 +153,6 @@ static tacit_status keep_word(tacit_node *n, node_agent *a, const tacit_wire_hea
                      .releases = h->releases,
                      .stamp = n->stamps,
                      .payload = payload};
-    note_change(n, a, said);
     return TACIT_OK;
 }
 
@@ -183,7 +182,7 @@ static tacit_status encode(tacit_node *n, node_agent *a, const node_saying *s, p
     out->header = header_of(n, a, s, len);
     out->said = s;
     return s->type == TACIT_MESSAGE && s->to == TACIT_NOBODY
-               ? keep_word(n, a, &out->header, out->payload, s->payload)
+               ? keep_word(n, a, &out->header, out->payload)
                : TACIT_OK;
 }
 
@@ -248,13 +247,14 @@ static void count_message(tacit_node *n, node_agent *a, const node_saying *s)
 
 /* To an agent on this node: no wire, but the same rules of order (node_deliver writes down that it
  * was heard). */
-static void hand_over(tacit_node *n, node_agent *a, const node_saying *s, uint32_t to)
+static void hand_over(tacit_node *n, const node_agent *a, const parcel *p, uint32_t to)
 {
+    const node_saying *s = p->said;
     tacit_vector_keep(s->payload);
     const runtime_event event = {.time = n->time,
                                  .to = to,
                                  .from = a->plan->agent,
-                                 .counter = a->sequence,
+                                 .counter = p->header.sequence,
                                  .type = s->type,
                                  .at = s->at,
                                  .id = s->id,
@@ -271,7 +271,7 @@ static void send_one(tacit_node *n, node_agent *a, const parcel *p, uint32_t to)
 {
     count_message(n, a, p->said);
     if (node_hosted(n, to)) {
-        hand_over(n, a, p->said, to);
+        hand_over(n, a, p, to);
         return;
     }
     node_peer *peer = node_peer_of(n, to);
@@ -286,6 +286,8 @@ static void send_one(tacit_node *n, node_agent *a, const parcel *p, uint32_t to)
 
 static void send_parcel(tacit_node *n, node_agent *a, const parcel *p)
 {
+    if (p->said->to == TACIT_NOBODY)
+        note_change(n, a, p->said->payload);
     if (p->said->to != TACIT_NOBODY) {
         send_one(n, a, p, (uint32_t)p->said->to);
         return;
@@ -311,6 +313,8 @@ static tacit_status speak(tacit_node *n, node_agent *a)
         status = encode(n, a, &n->said[count], &parcels[count]), count++;
     if (status == TACIT_OK && n->permit_count > 0)
         status = charge(n, a, parcels, count);
+    else if (status == TACIT_OK && n->plan.protocol->flags & TACIT_CHATTY)
+        status = node_save_first(n, a);
     const bool mute = node_is_silent(n, a) || node_store_mute(n->store) != NULL;
     for (size_t k = 0; k < count && status == TACIT_OK && !mute; k++)
         send_parcel(n, a, &parcels[k]);
@@ -350,15 +354,15 @@ static void note_failure(tacit_node *n, node_agent *a, tacit_status status)
     log_fields f;
     log_begin(&f);
     log_u64(&f, "agent", a->plan->agent);
-    log_text(&f, "why", mute ? mute : n->error.text);
-    n->was_mute = n->was_mute || mute;
-    node_note(n, TACIT_LOG_ERROR, mute ? "mute" : "agent_silent", &f);
+    log_text(&f, "why", n->error.text);
+    if (!mute) /* the other is told by node_advance */
+        node_note(n, TACIT_LOG_ERROR, "agent_silent", &f);
 }
 
-void node_handle(tacit_node *n, node_agent *a, double time, const tacit_event *event)
+bool node_handle(tacit_node *n, node_agent *a, double time, const tacit_event *event)
 {
     if (n->status != TACIT_OK)
-        return;
+        return false;
     const tacit_scratch_mark mark = tacit_scratch_now(n->scratch);
     n->at = a;
     n->handling = event->type;
@@ -375,4 +379,5 @@ void node_handle(tacit_node *n, node_agent *a, double time, const tacit_event *e
     if (status != TACIT_OK)
         note_failure(n, a, status);
     n->at = NULL;
+    return status == TACIT_OK;
 }

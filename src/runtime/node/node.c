@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STATE_MAX (256 << 10) /* bytes: larger states are not written with every release */
+#define STATE_MAX (256 << 10) /* bytes: larger states are not written with every release, */
+#define CHATTY_MAX                                                                \
+    (256 << 20) /* unless agents take turns, and a step back would confuse others \
+                 */
 
 void node_note(const tacit_node *n, tacit_log_level level, const char *event, log_fields *fields)
 {
@@ -151,7 +154,8 @@ static tacit_status open_store(tacit_node *n, tacit_error *err)
     node_store_plan store = {.folder = plan->options->folder,
                              .agents = agents,
                              .count = plan->hosted_count,
-                             .state_max = STATE_MAX};
+                             .state_max =
+                                 plan->protocol->flags & TACIT_CHATTY ? CHATTY_MAX : STATE_MAX};
     memcpy(store.run, plan->run, sizeof store.run);
     memcpy(store.identity, plan->identity->public_key, sizeof store.identity);
     tacit_status status = node_store_open(&n->store, &store, err);
@@ -288,14 +292,25 @@ void node_destroy(tacit_node *n)
 
 /* ---- start and end ---- */
 
+/* Of a start that failed nothing stays: the next one finds the state it expects. */
 static void start_agent(tacit_node *n, node_agent *a)
 {
     static const tacit_event start = {
         .type = TACIT_START, .from = TACIT_NOBODY, .slot = TACIT_NO_SLOT};
-    if (!a->resumed)
-        node_handle(n, a, n->time, &start);
-    if (n->plan.protocol->flags & TACIT_WAKES && n->status == TACIT_OK)
-        node_plan_wake(n, a, n->time);
+    if (!a->started && !(a->started = node_handle(n, a, n->time, &start))) {
+        const size_t size = n->plan.protocol->agent_size(n->shared, a->plan->neighbours);
+        n->at = a;
+        n->plan.protocol->end(&n->env, n->shared, a->state);
+        n->at = NULL;
+        memset(a->state, 0, size);
+    }
+}
+
+void node_start_late(tacit_node *n)
+{
+    for (uint32_t k = 0; k < n->plan.hosted_count && n->status == TACIT_OK; k++)
+        if (n->phase == NODE_RUNNING && !node_is_silent(n, &n->agents[k]))
+            start_agent(n, &n->agents[k]);
 }
 
 void node_start(tacit_node *n)
@@ -310,11 +325,16 @@ void node_start(tacit_node *n)
     log_number(&f, "time_units", n->time);
     log_bool(&f, "all_met", node_all_met(n));
     node_note(n, TACIT_LOG_INFO, "started", &f);
-    for (uint32_t k = 0; k < n->plan.hosted_count && n->status == TACIT_OK; k++)
-        if (!n->resumed_end)
-            start_agent(n, &n->agents[k]);
+    for (uint32_t k = 0; k < n->plan.hosted_count && n->status == TACIT_OK; k++) {
+        if (n->resumed_end)
+            continue;
+        start_agent(n, &n->agents[k]);
+        if (n->plan.protocol->flags & TACIT_WAKES && n->status == TACIT_OK)
+            node_plan_wake(n, &n->agents[k], n->time);
+    }
     if (n->status == TACIT_OK && !n->resumed_end)
-        node_say_at_home(n);
+        node_say_at_home(n, n->incarnation);
+    node_hear_early(n);
     if (n->resumed_end)
         n->phase = NODE_WAITING;
 }
@@ -326,8 +346,13 @@ void node_finish(tacit_node *n)
     log_fields f;
     n->phase = NODE_ENDED;
     for (uint32_t k = 0; k < n->plan.hosted_count && !n->resumed_end; k++)
-        node_handle(n, &n->agents[k], n->time, &finish);
+        if (n->agents[k].started)
+            node_handle(n, &n->agents[k], n->time, &finish);
     node_leave(n);
+    if (node_store_mute(n->store))
+        node_fail(n, TACIT_EINPUT,
+                  "the run has ended, but the disk took no more: what was computed last is neither "
+                  "paid for nor kept; make room and start the node again");
     log_begin(&f);
     log_number(&f, "time_units", n->time);
     node_note(n, TACIT_LOG_INFO, "ended", &f);

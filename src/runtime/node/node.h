@@ -84,6 +84,7 @@ typedef struct node_agent {
     uint64_t sequence;     /* of its frames, in this incarnation */
     uint64_t counter;      /* of timers and requests */
     bool resumed;          /* its state came from the store */
+    bool started;          /* it has been told so, and what it then released is paid for */
     bool spent;            /* its ledger refused something */
     double change;         /* of its last word from the one before, relative; infinity: unknown */
     tacit_vector *said;    /* that word, while agreement is looked for */
@@ -96,6 +97,8 @@ typedef struct node_agent {
     uint64_t messages_in, messages_out;
 } node_agent;
 
+enum { NODE_NOTES = 20 }; /* lines a peer gets in the log for coming and going, before debug */
+
 typedef struct node_peer {
     uint8_t key[TACIT_NODE_KEY];
     char name[64];
@@ -105,6 +108,7 @@ typedef struct node_peer {
     uint32_t count;
     bool self;
     bool listed;   /* a member; else somebody who came (open mode) */
+    bool moved;    /* it is not where it was when that was written down */
     bool watched;  /* hosts a neighbour of ours */
     uint32_t slot; /* in the failure detector; UINT32_MAX: not watched */
     bool met;      /* heard in this life of ours */
@@ -116,8 +120,11 @@ typedef struct node_peer {
     bool connected;    /* a link to it was asked for */
     uint32_t reported; /* kinds of refusals that were logged, as bits */
     uint64_t quiet;
-    uint64_t ping;    /* stamp of the ping that waits for its pong; 0: none */
-    double ping_sent; /* when */
+    uint64_t ping;     /* stamp of the last hello or ping; 0: none */
+    uint64_t answered; /* the latest one of these that was answered */
+    uint64_t claimed;  /* the latest life of ours it says it has heard of */
+    uint32_t notes;    /* lines logged about its coming and going */
+    double ping_sent;  /* when */
     double round_trip;
     uint64_t refused, resent;
 } node_peer;
@@ -128,6 +135,12 @@ typedef struct node_again {
     tacit_wire_header header;
     node_bytes *payload;
 } node_again;
+
+/* A frame that came before our agents had started. */
+typedef struct node_early {
+    uint32_t peer;
+    node_bytes *frame;
+} node_early;
 
 /* Where an agent lives. */
 typedef struct node_place {
@@ -169,7 +182,8 @@ struct tacit_node {
     tacit_stream chance; /* of membership */
     node_store *store;
     uint64_t checkpoints;
-    double retry_at; /* a mute store is tried again */
+    double retry_at;  /* a mute store is tried again */
+    double next_rise; /* before that no peer's memory makes us begin another life */
     bool was_mute;
     bool resumed_end; /* an earlier life reached the end */
     void *shared;
@@ -181,6 +195,8 @@ struct tacit_node {
     uint32_t *by_key; /* peers, sorted by key */
     node_place *places;
     size_t place_count, place_capacity;
+    node_early *early;
+    size_t early_count, early_capacity, early_bytes;
     node_again *again;
     size_t again_count, again_capacity;
     tacit_suspect *suspect;
@@ -211,6 +227,8 @@ tacit_status node_create(tacit_node **out, const tacit_node_plan *plan, const no
 void node_destroy(tacit_node *node);
 /* Agents start, or go on where they were. */
 void node_start(tacit_node *node);
+/* Those that could not, because the disk was full, try again. */
+void node_start_late(tacit_node *node);
 /* TACIT_FINISH to all agents that have not ended, once. */
 void node_finish(tacit_node *node);
 /* Saved, and said goodbye. */
@@ -226,7 +244,8 @@ void node_note(const tacit_node *node, tacit_log_level level, const char *event,
 extern const tacit_env_ops node_env_ops;
 
 /* ---- handle.c ---- */
-void node_handle(tacit_node *node, node_agent *agent, double time, const tacit_event *event);
+/* False if it failed. */
+bool node_handle(tacit_node *node, node_agent *agent, double time, const tacit_event *event);
 node_bytes *node_bytes_of(const uint8_t *from, size_t len); /* NULL when memory is out */
 void node_bytes_drop(node_bytes *bytes);
 /* The agent's place for its last word under an address; NULL when memory is out. */
@@ -240,8 +259,11 @@ tacit_status node_transmit(tacit_node *node, node_peer *peer, const tacit_wire_h
  * Whatever it holds, the node lives. */
 void node_receive(tacit_node *node, const uint8_t key[TACIT_NODE_KEY], bool known,
                   const uint8_t *bytes, size_t len, double now);
-/* After a restart: agents of this node may not have heard each other's last words. */
-void node_say_at_home(tacit_node *node);
+/* After a restart, or silence: agents of this node may not have heard each other's last words, of
+ * lives before this one. */
+void node_say_at_home(tacit_node *node, uint64_t before);
+/* What came before the start is heard now. */
+void node_hear_early(tacit_node *node);
 node_heard *node_heard_of(node_agent *agent, uint32_t from);
 void node_refuse(tacit_node *node, node_peer *peer, tacit_node_refusal why, const char *words);
 
@@ -251,6 +273,7 @@ void node_peers_clear(tacit_node *node);
 node_peer *node_peer_by_key(const tacit_node *node, const uint8_t key[TACIT_NODE_KEY]);
 node_peer *node_peer_of(const tacit_node *node, tacit_agent agent); /* NULL: nobody hosts it */
 node_agent *node_hosted(const tacit_node *node, tacit_agent agent); /* NULL: not here */
+uint32_t node_watched(const tacit_node *node); /* how many peers host neighbours of ours */
 uint32_t node_slot(const node_agent *agent, tacit_agent neighbour); /* TACIT_NO_SLOT: none */
 /* A sign of life. */
 void node_hear(tacit_node *node, node_peer *peer);
@@ -272,6 +295,10 @@ void node_send_plain(tacit_node *node, node_peer *peer, tacit_wire_kind kind, co
                      size_t len);
 void node_bye(tacit_node *node, node_peer *peer);
 void node_greet(tacit_node *node, node_peer *peer, tacit_wire_kind kind, uint64_t stamp);
+/* The largest greeting this node can have to send or take: pairs of agents decide. */
+size_t node_greeting_room(const tacit_node *node);
+/* The most pairs of an agent of ours and one of a peer's that talk. */
+size_t node_pairs(const tacit_node *node);
 void node_on_greeting(tacit_node *node, node_peer *peer, const tacit_wire_header *header,
                       const uint8_t *payload);
 /* The agent's last word that comes after `after` (NULL: the first) and left before the ping of that
@@ -285,6 +312,8 @@ void node_judge_ledger(tacit_node *node);
 tacit_status node_gossip_init(tacit_node *node, tacit_error *err);
 /* Members that had moved in an earlier life of this node are looked for where they were last. */
 tacit_status node_recall_peers(tacit_node *node, tacit_error *err);
+/* ... which is written down with checkpoints. */
+void node_keep_peers(tacit_node *node);
 void node_gossip_cycle(tacit_node *node);
 void node_on_membership(tacit_node *node, node_peer *peer, const uint8_t *payload, size_t len);
 /* Open mode: who sent this frame, if a stranger introduces itself by it; NULL otherwise. */
@@ -310,6 +339,9 @@ tacit_status node_load_agent(tacit_node *node, node_agent *agent, const uint8_t 
 /* Frames of the last release, out of the store: last words, and what is to be sent again. */
 tacit_status node_load_frames(tacit_node *node, node_agent *agent, const uint8_t *bytes, size_t len,
                               tacit_error *err);
+/* One agent to the store, before what it said leaves though nothing was released: agents that take
+ * turns must not forget whose it is. */
+tacit_status node_save_first(tacit_node *node, const node_agent *agent);
 /* All agents to the store. A failure is logged, not fatal. */
 void node_checkpoint(tacit_node *node);
 

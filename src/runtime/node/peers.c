@@ -61,6 +61,14 @@ node_agent *node_hosted(const tacit_node *n, tacit_agent agent)
                                                                             : NULL;
 }
 
+uint32_t node_watched(const tacit_node *n)
+{
+    uint32_t count = 0;
+    for (size_t k = 0; k < n->peer_count; k++)
+        count += n->peers[k].watched;
+    return count;
+}
+
 uint32_t node_slot(const node_agent *a, tacit_agent neighbour)
 {
     uint32_t low = 0, high = a->plan->neighbours;
@@ -182,7 +190,10 @@ void node_peers_clear(tacit_node *n)
 {
     for (size_t k = 0; k < n->again_count; k++)
         node_bytes_drop(n->again[k].payload);
+    for (size_t k = 0; k < n->early_count; k++)
+        node_bytes_drop(n->early[k].frame);
     free(n->again);
+    free(n->early);
     free(n->peers);
     free(n->by_key);
     free(n->places);
@@ -207,10 +218,13 @@ static void announce(tacit_node *n, const node_peer *peer, tacit_event_type type
     }
 }
 
-static void note_peer(const tacit_node *n, const node_peer *peer, tacit_log_level level,
+/* Who comes and goes all the time does not fill the log. */
+static void note_peer(const tacit_node *n, node_peer *peer, tacit_log_level level,
                       const char *event)
 {
     log_fields f;
+    if (peer->notes++ >= NODE_NOTES)
+        level = TACIT_LOG_DEBUG;
     log_begin(&f);
     log_text(&f, "peer", peer->name);
     if (peer->watched)

@@ -211,7 +211,7 @@ tacit_status node_load_agent(tacit_node *n, node_agent *a, const uint8_t *bytes,
     }
     status = tacit_loader_status(l, err);
     tacit_loader_free(l);
-    a->resumed = status == TACIT_OK;
+    a->resumed = a->started = status == TACIT_OK;
     return status;
 }
 
@@ -279,6 +279,24 @@ tacit_status node_load_frames(tacit_node *n, node_agent *a, const uint8_t *bytes
 
 /* ---- checkpoints ---- */
 
+tacit_status node_save_first(tacit_node *n, const node_agent *a)
+{
+    const uint8_t *bytes;
+    size_t len;
+    if (node_store_mute(n->store) || n->phase == NODE_ENDED)
+        return TACIT_OK;
+    tacit_saver *saver = node_save_agent(n, a, &bytes, &len);
+    if (!saver)
+        return tacit_out_of_memory(&n->error);
+    tacit_status status = node_store_begin(n->store, n->now - n->origin, &n->error);
+    if (status == TACIT_OK)
+        status = node_store_put(n->store, a->index, bytes, len, &n->error);
+    if (status == TACIT_OK)
+        status = node_store_end(n->store, &n->error);
+    tacit_saver_free(saver);
+    return status;
+}
+
 void node_checkpoint(tacit_node *n)
 {
     tacit_error why = {0};
@@ -286,6 +304,8 @@ void node_checkpoint(tacit_node *n)
         return;
     tacit_status status = node_store_begin(n->store, n->now - n->origin, &why);
     for (uint32_t k = 0; k < n->plan.hosted_count && status == TACIT_OK; k++) {
+        if (!n->agents[k].started)
+            continue;
         const uint8_t *bytes;
         size_t len;
         tacit_saver *saver = node_save_agent(n, &n->agents[k], &bytes, &len);
@@ -296,11 +316,11 @@ void node_checkpoint(tacit_node *n)
         status = node_store_end(n->store, &why);
     if (status == TACIT_OK) {
         n->checkpoints++;
+        node_keep_peers(n);
         return;
     }
     log_fields f;
     log_begin(&f);
     log_text(&f, "why", why.text);
-    n->was_mute = n->was_mute || node_store_mute(n->store);
     node_note(n, TACIT_LOG_ERROR, "checkpoint_failed", &f);
 }

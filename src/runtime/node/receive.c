@@ -18,7 +18,8 @@
 #include "base/array.h"
 #include "runtime/node/node.h"
 
-#define WAITING_MOST 4096 /* messages kept for agents that have not started */
+#define EARLY_MOST 4096         /* frames kept for agents that have not started, */
+#define EARLY_BYTES (16u << 20) /* and bytes of them */
 
 const char *const tacit_node_refusal_names[TACIT_REFUSALS] = {
     "garbage", "version", "run", "sender", "receiver", "replay", "payload", "rollback", "request"};
@@ -141,11 +142,9 @@ static void log_accepted(const tacit_node *n, const tacit_wire_header *h)
     node_note(n, TACIT_LOG_DEBUG, "message_accepted", &f);
 }
 
-/* The agent hears it now; before the start, and in a time of its own, later. */
 static void deliver(tacit_node *n, const tacit_wire_header *h, node_agent *a, tacit_vector *v)
 {
-    /* Time has not begun before the start: what comes then is the first that is heard after it. */
-    const runtime_event event = {.time = n->phase == NODE_MEETING ? 0 : node_time_at(n, n->now),
+    const runtime_event event = {.time = node_time_at(n, n->now),
                                  .to = a->plan->agent,
                                  .from = (uint32_t)h->from,
                                  .counter = a->counter++,
@@ -155,11 +154,6 @@ static void deliver(tacit_node *n, const tacit_wire_header *h, node_agent *a, ta
                                  .payload = v};
     n->traffic.delivered++;
     a->messages_in++;
-    if (n->phase == NODE_MEETING) {
-        if (node_post(n, &event) != TACIT_OK)
-            tacit_vector_drop(n->pool, v);
-        return;
-    }
     const uint64_t before = charged(n, a);
     node_deliver(n, &event);
     if (h->kind == TACIT_WIRE_REQUEST)
@@ -169,11 +163,8 @@ static void deliver(tacit_node *n, const tacit_wire_header *h, node_agent *a, ta
 /* Can it be heard at all at the moment? What cannot is as if it had been lost on the way. */
 static bool listens(const tacit_node *n)
 {
-    if (n->phase == NODE_ENDED)
-        return false;
-    if (n->phase == NODE_MEETING)
-        return n->queue.count < WAITING_MOST;
-    return !(n->plan.protocol->flags & TACIT_CHATTY) || !node_store_mute(n->store);
+    return n->phase != NODE_ENDED &&
+           (!(n->plan.protocol->flags & TACIT_CHATTY) || !node_store_mute(n->store));
 }
 
 static void on_agents(tacit_node *n, node_peer *peer, const tacit_wire_header *h,
@@ -244,14 +235,14 @@ static void hear_word(tacit_node *n, const node_agent *from, const node_word *w,
     tacit_vector_drop(n->pool, v);
 }
 
-void node_say_at_home(tacit_node *n)
+void node_say_at_home(tacit_node *n, uint64_t before)
 {
     for (uint32_t k = 0; k < n->plan.hosted_count; k++) {
         const node_agent *from = &n->agents[k];
         for (const node_word *w = NULL; (w = node_next_word(from, w, UINT64_MAX));)
             for (uint32_t j = 0; j < from->plan->neighbours && !node_is_silent(n, from); j++) {
                 node_agent *to = node_hosted(n, from->plan->neighbour[j]);
-                if (to && from->resumed)
+                if (to && to->started && w->incarnation < before)
                     hear_word(n, from, w, to);
             }
     }
@@ -268,6 +259,37 @@ static void on_foreign(tacit_node *n, node_peer *peer, const uint8_t *bytes, siz
     /* Politely, and once: two that do not understand each other must not talk for ever. */
     if (first && tacit_wire_peek(bytes, len, &version, &kind) && kind != TACIT_WIRE_BYE)
         node_bye(n, peer);
+}
+
+/* Our agents have not started: keep it as it came, unread, as far as there is room. Whatever is
+ * not kept is lost on the way, and last words are said again. */
+static void keep_early(tacit_node *n, const node_peer *peer, const uint8_t *bytes, size_t len)
+{
+    if (n->early_count >= EARLY_MOST || len > EARLY_BYTES - n->early_bytes)
+        return;
+    node_early *all =
+        tacit_array_grow(n->early, &n->early_capacity, n->early_count + 1, sizeof *all);
+    node_bytes *frame = all ? node_bytes_of(bytes, len) : NULL;
+    if (all)
+        n->early = all;
+    if (!frame)
+        return;
+    n->early_bytes += len;
+    n->early[n->early_count++] = (node_early){(uint32_t)(peer - n->peers), frame};
+}
+
+void node_hear_early(tacit_node *n)
+{
+    for (size_t k = 0; k < n->early_count; k++) {
+        const node_early *e = &n->early[k];
+        tacit_wire_header h;
+        const uint8_t *payload;
+        if (n->status == TACIT_OK &&
+            tacit_wire_open(&h, &payload, e->frame->bytes, e->frame->len, NULL) == TACIT_OK)
+            on_agents(n, &n->peers[e->peer], &h, payload);
+        node_bytes_drop(e->frame);
+    }
+    n->early_count = n->early_bytes = 0;
 }
 
 static void dispatch(tacit_node *n, node_peer *peer, const tacit_wire_header *h,
@@ -321,6 +343,10 @@ void node_receive(tacit_node *n, const uint8_t key[TACIT_NODE_KEY], bool known,
                    "many features your records have");
         return;
     }
-    node_hear(n, peer);
-    dispatch(n, peer, &h, payload);
+    if (h.kind != TACIT_WIRE_BYE)
+        node_hear(n, peer);
+    if (h.kind <= TACIT_WIRE_REPLY && n->phase == NODE_MEETING)
+        keep_early(n, peer, bytes, len);
+    else
+        dispatch(n, peer, &h, payload);
 }

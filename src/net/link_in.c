@@ -129,7 +129,7 @@ static int take_message(tacit_link *link, zmq_msg_t *msg)
                 continue;
             return -1;
         }
-        link_watch_took(&link->watch, msg);
+        link_watch_took(link, msg);
         if (!zmq_msg_more(msg))
             break;
         single = false;

@@ -60,10 +60,11 @@ link_peer *link_add_stranger(link_table *t, const char user[LINK_TEXT]);
 
 /* A connection that another made to us. */
 typedef struct link_connection {
-    uint64_t number; /* which one it is, in order from 1; 0: there is none */
-    uint64_t taken;  /* bytes of its stream that we have looked at, or less */
-    bool spoke;      /* a frame of it arrived */
-    bool closing;    /* by us */
+    uint64_t number;      /* which one it is, in order from 1; 0: there is none */
+    uint64_t taken;       /* bytes of its stream that we have looked at, or less */
+    bool spoke;           /* a frame of it arrived */
+    bool closing;         /* by us */
+    char user[LINK_TEXT]; /* if it spoke: the key that its last frame came with */
 } link_connection;
 
 typedef struct link_watch {
@@ -107,6 +108,6 @@ void link_watch_drain(tacit_link *link);
 /* Look for connections that eat memory. */
 void link_watch_look(tacit_link *link);
 /* A frame, or a part of one, was taken. */
-void link_watch_took(link_watch *w, zmq_msg_t *msg);
+void link_watch_took(tacit_link *link, zmq_msg_t *msg);
 
 #endif

@@ -10,9 +10,14 @@
  * Instead we count. A monitor tells which connections come and go, the kernel how many bytes came
  * over each (TCP_INFO), and every frame that we take says which connection it came by. What came
  * and was not taken is in the kernel's buffers and ZeroMQ's queue; above `queue` full frames and
- * the buffers the connection is closed. So is the oldest one that never sent a frame when there
- * are more than peers can need. Since we look while we wait or receive, a peer can add what it
- * sends between two looks.
+ * the buffers the connection is closed. Since we look while we wait or receive, a peer can add what
+ * it sends between two looks.
+ *
+ * There are not too many connections either. Who proved a key keeps its CONNECTIONS_A_PEER latest
+ * that sent a frame, whatever others have. So those that spoke never use up the SPARE ones, and
+ * when there are more than all that, the oldest that never sent a frame is closed: a peer that
+ * comes has the time in which so many others come to say something. (In open mode this holds as
+ * long as there are no more keys than the link remembers.)
  *
  * Closing is by shutdown(2) of the descriptor: ZeroMQ notices and cleans up. Should the
  * descriptor be another connection's by then, that one connects again.
@@ -42,7 +47,7 @@ enum {
     DRAIN = 1000,            /* events in one call */
     BUFFERS = 16 << 20,      /* bytes: kernels take in 6 MB before ZeroMQ reads, by default */
     SPARE = 64,              /* connections beyond ... */
-    CONNECTIONS_A_PEER = 4,  /* ... so many a peer: old ones take a moment to end */
+    CONNECTIONS_A_PEER = 4,  /* ... so many a peer, of one key: old ones take a moment to end */
     DESCRIPTOR_MAX = 1 << 20 /* none is larger, or the monitor is wrong */
 };
 
@@ -197,12 +202,41 @@ void link_watch_look(tacit_link *link)
     }
 }
 
-void link_watch_took(link_watch *w, zmq_msg_t *msg)
+/* ---- connections of one key ---- */
+
+/* The latest of this key stay. */
+static void close_oldest_of(tacit_link *link, const char user[LINK_TEXT])
 {
-    link_connection *c = connection(w, zmq_msg_get(msg, ZMQ_SRCFD));
-    if (!c)
+    const link_watch *w = &link->watch;
+    size_t count = 0, oldest = 0;
+    for (size_t fd = 0; fd < w->count; fd++) {
+        const link_connection *c = &w->item[fd];
+        if (!c->number || c->closing || !c->spoke || memcmp(c->user, user, LINK_TEXT) != 0)
+            continue;
+        if (count++ == 0 || c->number < w->item[oldest].number)
+            oldest = fd;
+    }
+    if (count > CONNECTIONS_A_PEER)
+        close_connection(link, (int)oldest);
+}
+
+void link_watch_took(tacit_link *link, zmq_msg_t *msg)
+{
+    const int fd = zmq_msg_get(msg, ZMQ_SRCFD);
+    link_connection *c = connection(&link->watch, fd);
+    if (!c) { /* we may not have been told yet */
+        link_watch_drain(link);
+        c = connection(&link->watch, fd);
+    }
+    const char *user = zmq_msg_gets(msg, "User-Id");
+    if (!c || !user || strnlen(user, LINK_TEXT + 1) != LINK_TEXT)
         return;
     size_t len = zmq_msg_size(msg) + LINK_OVERHEAD;
     c->taken += len + (len > UINT8_MAX ? 9 : 2); /* ZMTP's own header */
+    /* The key can change: frames of another that had this descriptor come first. */
+    if (c->closing || (c->spoke && memcmp(c->user, user, LINK_TEXT) == 0))
+        return;
     c->spoke = true;
+    memcpy(c->user, user, LINK_TEXT);
+    close_oldest_of(link, user);
 }

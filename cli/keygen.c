@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -93,7 +94,7 @@ static tacit_status read_public(uint8_t key[TACIT_IDENTITY_BYTES], const char *p
         tacit_identity_wipe(&identity);
     } else
         status = parse_public(key, path, text, len, err);
-    memset(text, 0, len);
+    sodium_memzero(text, len);
     free(text);
     return status;
 }

@@ -217,10 +217,15 @@ static void close_logs(node_logs *logs)
 
 /* ---- the node ---- */
 
-/* A link takes descriptors, and consortia can be large. */
-static void raise_limits(void)
+/* A link takes descriptors, and consortia can be large. Keys and records do not go into a core
+ * dump. */
+static void set_limits(void)
 {
     struct rlimit limit;
+    if (getrlimit(RLIMIT_CORE, &limit) == 0) {
+        limit.rlim_cur = 0;
+        setrlimit(RLIMIT_CORE, &limit);
+    }
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
         limit.rlim_cur = limit.rlim_max < 65536 ? limit.rlim_max : 65536;
         setrlimit(RLIMIT_NOFILE, &limit);
@@ -335,7 +340,7 @@ static tacit_status run(const cli_args *args, tacit_error *err)
         return tacit_fail(err, TACIT_EUSAGE,
                           "unexpected word \"%.100s\"; did you mean \"--config %.100s\"?",
                           args->words[0], args->words[0]);
-    raise_limits();
+    set_limits();
     keep_blocks();
     cli_catch_signals();
     tacit_status status =

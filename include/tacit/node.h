@@ -57,7 +57,7 @@ typedef struct tacit_node_options {
     int64_t frame;                   /* largest frame, bytes; 0: what the protocol needs */
     int64_t queue;                   /* frames that wait for one peer */
     double rate, burst;              /* frames a second from one peer */
-    int64_t asked;                   /* releases made at one peer's request, in all */
+    int64_t asked;                   /* releases of an agent at another's request, in all */
     double heartbeat;                /* seconds between pings */
     double patience;                 /* seconds to wait for neighbours at the start and the end */
     double checkpoint;               /* seconds between checkpoints */

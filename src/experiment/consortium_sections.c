@@ -70,7 +70,7 @@ static const tacit_option node_options[] = {
     NUMBER(REAL, OWN(rate), "rate", "1000", 1e-3, 1e9, "messages a second taken from one peer"),
     NUMBER(REAL, OWN(burst), "burst", "2000", 1, 1e9, "and at once"),
     NUMBER(INT, OWN(asked), "asked", "100", 0, 1e9,
-           "releases made because one peer asked for them, in all"),
+           "releases of an agent made because one other asked for them, in all"),
     NUMBER(REAL, OWN(heartbeat), "heartbeat", "1", 1e-2, 3600, "seconds between signs of life"),
     NUMBER(REAL, OWN(patience), "patience", "10", 0, 1e6,
            "seconds to wait for neighbours at the start and at the end"),

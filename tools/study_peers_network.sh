@@ -18,7 +18,7 @@ set -eu
 export LC_ALL=C
 tacit=${TACIT:-build/tacit}
 results=${RESULTS:-bench/results}
-seeds=${SEEDS:-1 2 3 4 5 6 7 8 9 10}
+seeds=${SEEDS:-1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20}
 nodes=${NODES:-20}
 partition=${PARTITION:-60}
 parts=${PARTS:-network private}

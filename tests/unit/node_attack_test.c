@@ -382,6 +382,21 @@ static void test_room_for_greetings(void **state)
     node_scene_clear(&s);
 }
 
+/* Who says that it has heard nothing is told again, once for each time it was asked. */
+static void test_answers_count_once(void **state)
+{
+    (void)state;
+    node_scene s;
+    open_quiet(&s, TACIT_WAKES);
+    node_scene_run(&s, 10);
+    const node_peer *peer =
+        node_peer_by_key(s.all.place[0].node, s.all.members[1].key); /* hosts 1 and 4 */
+    const uint64_t before = peer->resent;
+    tell(&s, 1, (tacit_heard){0, 1, 1, 1, 0});  /* which gives the same answer twice */
+    assert_int_equal(peer->resent - before, 2); /* 0 to 1, and 3 to 4 */
+    node_scene_clear(&s);
+}
+
 static void test_what_was_heard_is_no_doubt(void **state)
 {
     (void)state;
@@ -550,6 +565,7 @@ int main(void)
         cmocka_unit_test(test_doubts_of_others_do_not_count),
         cmocka_unit_test(test_goodbyes_without_end),
         cmocka_unit_test(test_room_for_greetings),
+        cmocka_unit_test(test_answers_count_once),
         cmocka_unit_test(test_what_was_heard_is_no_doubt),
         cmocka_unit_test(test_asking_without_end),
         cmocka_unit_test(test_clock_jumps),

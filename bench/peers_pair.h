@@ -3,12 +3,14 @@
 #define TACIT_BENCH_PEERS_PAIR_H
 /*
  * A pair of real nodes for bench/peers.c: agent 0 lives here, all others in a child. They run a
- * protocol of this file, which says back what it hears, or releases without a pause.
+ * protocol of this file, which says as much as it
+ * heard at its next tick, or releases without a pause.
  */
 #include <ftw.h>
 #include <math.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,21 +19,22 @@
 #include "runtime/node/node.h"
 #include "tacit/tacit.h"
 
-#define PAIR_MOST 10 /* agents at the other node */
+enum { PAIR_MOST = 10, PAIR_TIMES = 10000 }; /* agents at the other node; times kept */
 
+/* Lives in memory that both processes see. */
 typedef struct pair_job {
     size_t numbers; /* p */
-    int window;     /* messages under way */
+    int window;     /* messages under way; 0: one every millisecond, and how long it takes */
     int agents;     /* at the other node */
     uint64_t count; /* messages or releases that are timed, after a tenth as many that are not */
     bool broadcast, releases;
     double rate;        /* out: of them, a second */
-    double quantile[2]; /* out: p50 and p99 of the time between two */
+    double quantile[2]; /* out: p50 and p99 of how long they took */
     double written;     /* out: bytes of a release */
     /* while it runs */
     uint64_t seen;
-    double begun, last;
-    double *gap;
+    double begun;
+    double took[PAIR_TIMES];
     tacit_shape shape;
     tacit_stop stop;
 } pair_job;
@@ -87,31 +90,30 @@ static size_t pair_frame(size_t numbers)
 
 /* ---- counting ---- */
 
-static void pair_begin(pair_job *job)
+static pair_job *pair_job_new(void)
 {
-    job->seen = 0;
-    free(job->gap);
-    job->gap = malloc(job->count * sizeof *job->gap);
+    void *memory =
+        mmap(NULL, sizeof(pair_job), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        exit(TACIT_EINTERNAL);
+    return memory;
 }
 
-/* One more; true when all were seen. */
-static bool pair_count(pair_job *job)
+/* One more, which took so long; true when all were seen. */
+static bool pair_count(pair_job *job, double took)
 {
     const uint64_t warm = job->count / 10 + 1;
-    const double now = bench_seconds();
     if (++job->seen == warm)
-        job->begun = now;
-    else if (job->seen > warm)
-        job->gap[job->seen - warm - 1] = now - job->last;
-    job->last = now;
+        job->begun = bench_seconds();
+    else if (job->seen > warm && job->seen - warm <= PAIR_TIMES)
+        job->took[job->seen - warm - 1] = took;
     if (job->seen < warm + job->count)
         return false;
-    job->rate = (double)job->count / (now - job->begun);
-    qsort(job->gap, job->count, sizeof *job->gap, bench_compare);
-    job->quantile[0] = job->gap[job->count / 2];
-    job->quantile[1] = job->gap[job->count * 99 / 100];
-    free(job->gap);
-    job->gap = NULL;
+    const uint64_t times = job->count < PAIR_TIMES ? job->count : PAIR_TIMES;
+    job->rate = (double)job->count / (bench_seconds() - job->begun);
+    qsort(job->took, times, sizeof *job->took, bench_compare);
+    job->quantile[0] = job->took[times / 2];
+    job->quantile[1] = job->took[times * 99 / 100];
     return true;
 }
 
@@ -120,7 +122,7 @@ static bool pair_count(pair_job *job)
 typedef struct pair_agent {
     tacit_public *word;
     tacit_secret *secret;
-    uint64_t waiting; /* answers to the last broadcast that did not come yet */
+    uint64_t owed; /* messages to be said at the next tick */
 } pair_agent;
 
 static pair_job *pair_job_of(const void *shared)
@@ -147,21 +149,8 @@ static size_t pair_agent_size(const void *shared, uint32_t neighbours)
     return sizeof(pair_agent);
 }
 
-static tacit_status pair_call(tacit_env *env, const pair_job *job, pair_agent *a)
-{
-    tacit_status status = TACIT_OK;
-    if (job->broadcast) {
-        a->waiting = (uint64_t)job->agents;
-        return tacit_broadcast(env, 1, a->word);
-    }
-    for (int k = 0; k < job->window && status == TACIT_OK; k++)
-        status = tacit_send(env, 1, 1, a->word);
-    return status;
-}
-
 static tacit_status pair_start(tacit_env *env, const pair_job *job, pair_agent *a)
 {
-    const bool caller = tacit_facts_of(env)->self == 0;
     a->word = tacit_new_public(env, &job->shape);
     a->secret = tacit_new_secret(env, &job->shape);
     if (!a->word || !a->secret)
@@ -170,22 +159,47 @@ static tacit_status pair_start(tacit_env *env, const pair_job *job, pair_agent *
         tacit_public_set(a->word, 0, k, sin((double)k + 1));
         tacit_vector_set(tacit_vector_of_secret(a->secret), 0, k, sin((double)k) / 1000);
     }
-    return caller && !job->releases ? pair_call(env, job, a) : TACIT_OK;
+    a->owed = tacit_facts_of(env)->self == 0 ? (uint64_t)job->window : 0;
+    return TACIT_OK;
 }
 
 static tacit_status pair_heard(tacit_env *env, pair_job *job, pair_agent *a, const tacit_event *e)
 {
-    if (job->releases)
+    const bool caller = tacit_facts_of(env)->self == 0;
+    if (job->releases || job->stop)
         return TACIT_OK;
-    if (tacit_facts_of(env)->self != 0)
-        return tacit_send(env, e->from, 1, e->payload);
-    if (job->stop || pair_count(job)) {
+    a->owed++;
+    if (job->window > 0 ? caller && pair_count(job, 0)
+                        : pair_count(job, bench_seconds() - tacit_public_get(e->payload, 0, 0)))
         job->stop = 1;
-        return TACIT_OK;
-    }
-    if (!job->broadcast)
-        return tacit_send(env, e->from, 1, e->payload);
-    return --a->waiting > 0 ? TACIT_OK : pair_call(env, job, a);
+    return TACIT_OK;
+}
+
+/* A message that says when it was said. */
+static tacit_status pair_tell_time(tacit_env *env, const pair_job *job, const pair_agent *a)
+{
+    tacit_public *word = tacit_new_public(env, &job->shape);
+    if (!word)
+        return TACIT_EINTERNAL;
+    memcpy(tacit_vector_segment(tacit_vector_of_public(word), 0),
+           tacit_vector_segment(tacit_vector_of_public(a->word), 0), 8 * job->numbers);
+    tacit_public_set(word, 0, 0, bench_seconds());
+    const tacit_status status = tacit_send(env, 1, 1, word);
+    tacit_drop(env, word);
+    return status;
+}
+
+static tacit_status pair_say(tacit_env *env, const pair_job *job, pair_agent *a)
+{
+    const bool caller = tacit_facts_of(env)->self == 0;
+    tacit_status status = TACIT_OK;
+    if (job->window == 0)
+        return caller ? pair_tell_time(env, job, a) : TACIT_OK;
+    const uint64_t step = caller && job->broadcast ? (uint64_t)job->agents : 1;
+    for (; a->owed >= step && status == TACIT_OK; a->owed -= step)
+        status = step > 1 ? tacit_broadcast(env, 1, a->word)
+                          : tacit_send(env, caller ? 1 : 0, 1, a->word);
+    return status;
 }
 
 static tacit_status pair_woken(tacit_env *env, pair_job *job, pair_agent *a)
@@ -195,9 +209,11 @@ static tacit_status pair_woken(tacit_env *env, pair_job *job, pair_agent *a)
     tacit_permit *permit;
     tacit_bounded *bounded;
     tacit_public *word = NULL;
-    if (!job->releases || tacit_facts_of(env)->self != 0)
+    if (job->stop || !job->releases)
+        return job->stop ? TACIT_OK : pair_say(env, job, a);
+    if (tacit_facts_of(env)->self != 0)
         return TACIT_OK;
-    if (job->stop || pair_count(job)) {
+    if (pair_count(job, 0)) {
         job->stop = 1;
         return TACIT_OK;
     }
@@ -252,10 +268,10 @@ static void pair_end(tacit_env *env, const void *shared, void *self)
 
 static const tacit_protocol pair_protocol = {
     .name = "pair",
-    .summary = "says back what it hears",
+    .summary = "says as much as it heard",
     .wire_id = 1001,
     .trust = TACIT_TRUST_LOCAL,
-    .flags = TACIT_CHATTY | TACIT_WAKES,
+    .flags = TACIT_WAKES,
     .options = {.name = "protocol"},
     .shared_size = sizeof(const void *),
     .setup = pair_setup,
@@ -307,8 +323,9 @@ static void pair_node(pair_job *job, const tacit_node_member members[2], int sel
     tacit_node_options options;
     bench_must(tacit_options_defaults(&tacit_consortium_section, &consortium, err), err);
     bench_must(tacit_options_defaults(&tacit_node_section, &options, err), err);
-    /* Ticks follow each other, or never come. */
-    consortium.unit = job->releases && self == 0 ? 1e-6 : 1e6;
+    /* The shortest unit there is; releases wait for the disk alone, and nobody answers them. */
+    consortium.largest = 1e9;
+    consortium.unit = !job->releases ? (job->window > 0 ? 1e-4 : 1e-3) : self == 0 ? 1e-6 : 1e6;
     options.queue = 10000;
     options.rate = options.burst = 1e9;
     options.log = TACIT_LOG_ERROR;
@@ -351,7 +368,7 @@ static void pair_run(pair_job *job, tacit_error *err)
     }
     bench_must(tacit_shape_init(&job->shape, &numbers, 1, err), err);
     job->stop = 0;
-    pair_begin(job);
+    job->seen = 0;
     const pid_t child = fork();
     pair_node(job, members, child == 0, err);
     if (child == 0)

@@ -338,7 +338,7 @@ static void test_hogging(void **state)
     void *context = zmq_ctx_new(), *s[HOGS];
     for (int k = 0; k < HOGS; k++) {
         s[k] = rogue(context, &a, &b, tacit_link_endpoint(b.link));
-        assert_int_equal(zmq_send(s[k], &k, sizeof k, 0), sizeof k);
+        assert_int_equal(zmq_send(s[k], &k, sizeof k, ZMQ_DONTWAIT), sizeof k);
         expect_frame(&b, &a, &k, sizeof k);
     }
     side_connect(&c, &b);
@@ -371,13 +371,13 @@ static void test_connections_of_a_key(void **state)
         s[k] = zmq_socket(context, ZMQ_PUSH);
         zmq_setsockopt(s[k], ZMQ_RECONNECT_IVL, &(int){-1}, sizeof(int)); /* closed is closed */
         disguise(s[k], &a, &b, tacit_link_endpoint(b.link));
-        assert_int_equal(zmq_send(s[k], &k, sizeof k, 0), sizeof k);
+        assert_int_equal(zmq_send(s[k], &k, sizeof k, ZMQ_DONTWAIT), sizeof k);
         expect_frame(&b, &a, &k, sizeof k);
         const int closed = k < KEPT ? 0 : k + 1 - KEPT;
         assert_int_equal(tacit_link_totals(b.link).refused, closed);
     }
     for (int k = MADE - KEPT; k < MADE; k++) {
-        assert_int_equal(zmq_send(s[k], &k, sizeof k, 0), sizeof k);
+        assert_int_equal(zmq_send(s[k], &k, sizeof k, ZMQ_DONTWAIT), sizeof k);
         expect_frame(&b, &a, &k, sizeof k);
     }
     side_send(&c, &b, "last", 4);

@@ -127,7 +127,7 @@ static void bare_calls(const bare_end *e, void *bytes, size_t len)
             if (pair_count(job, 0))
                 job->stop = 1;
         } else {
-            usleep(1000);
+            usleep(5000);
         }
         bare_call(e, bytes, len);
     }
@@ -168,9 +168,8 @@ static const row rows[] = {
     {"messages p=100", "512 under way", SMALL, 512, 1, 60000},
     {"messages p=40000", "16 under way", LARGE, 16, 1, 1500},
     {"broadcast p=100", "to ten agents of a peer; 500 under way", SMALL, 500, 10, 60000},
-    {"one way p=100", "one every millisecond", SMALL, 0, 1, 2000},
-    {"one way p=40000", "one every millisecond; without a pause if it takes longer", LARGE, 0, 1,
-     500},
+    {"one way p=100", "one every five milliseconds", SMALL, 0, 1, 300},
+    {"one way p=40000", "one every five milliseconds", LARGE, 0, 1, 300},
 };
 
 static void tell_latency(FILE *out, const row *r, double (*ours)[2], double (*bare)[2])
@@ -308,9 +307,9 @@ int main(int count, char **words)
         if (wanted(count, words, rows[k].name))
             messages(out, &rows[k]);
     if (wanted(count, words, "releases p=100"))
-        releases(out, SMALL, 2000);
+        releases(out, SMALL, 1000);
     if (wanted(count, words, "releases p=40000"))
-        releases(out, LARGE, 200);
+        releases(out, LARGE, 100);
     pair_clear();
     fclose(out);
     return 0;

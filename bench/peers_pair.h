@@ -24,7 +24,7 @@ enum { PAIR_MOST = 10, PAIR_TIMES = 10000 }; /* agents at the other node; times 
 /* Lives in memory that both processes see. */
 typedef struct pair_job {
     size_t numbers; /* p */
-    int window;     /* messages under way; 0: one every millisecond, and how long it takes */
+    int window;     /* messages under way; 0: one every five milliseconds, and how long it takes */
     int agents;     /* at the other node */
     uint64_t count; /* messages or releases that are timed, after a tenth as many that are not */
     bool broadcast, releases;
@@ -325,7 +325,7 @@ static void pair_node(pair_job *job, const tacit_node_member members[2], int sel
     bench_must(tacit_options_defaults(&tacit_node_section, &options, err), err);
     /* The shortest unit there is; releases wait for the disk alone, and nobody answers them. */
     consortium.largest = 1e9;
-    consortium.unit = !job->releases ? (job->window > 0 ? 1e-4 : 1e-3) : self == 0 ? 1e-6 : 1e6;
+    consortium.unit = !job->releases ? (job->window > 0 ? 1e-4 : 5e-3) : self == 0 ? 1e-6 : 1e6;
     options.queue = 10000;
     options.rate = options.burst = 1e9;
     options.log = TACIT_LOG_ERROR;

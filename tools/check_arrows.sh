@@ -11,22 +11,23 @@ declare -A may=(
     [config]="base"
     [math]="base"
     [random]="base math"
+    [crypto]="base random"
     [privacy]="base config math random"
     [graph]="base config math random"
     [data]="base config math random"
     [model]="base config math random privacy data"
-    [protocol]="base math config privacy graph data model"
-    [net]="base random protocol"
-    [runtime]="base config math random privacy graph data model protocol net"
+    [protocol]="base math config privacy graph data model crypto"
+    [net]="base random protocol crypto"
+    [runtime]="base config math random privacy graph data model protocol net crypto"
     [report]="base"
-    [experiment]="base config math random privacy graph data model protocol net runtime report"
-    [reproduce]="base config math random privacy graph data model protocol net runtime report experiment"
-    [cli]="base config math random privacy graph data model protocol net runtime report experiment reproduce"
+    [experiment]="base config math random privacy graph data model protocol net runtime report crypto"
+    [reproduce]="base config math random privacy graph data model protocol net runtime report experiment crypto"
+    [cli]="base config math random privacy graph data model protocol net runtime report experiment reproduce crypto"
 )
 # Which module a public header belongs to.
 declare -A owner=(
     [base]=base [targets]=base [checkpoint]=base [vector]=base [eigen]=math [config]=config [random]=random [noise]=random [privacy]=privacy [account]=privacy [ledger]=privacy [audit]=privacy [canary]=experiment [advise]=experiment [graph]=graph
-    [data]=data [model]=model [env]=protocol [protocol]=protocol [runtime]=runtime [node]=runtime [consortium]=experiment
+    [data]=data [model]=model [tracked]=model [masks]=crypto [env]=protocol [protocol]=protocol [sums]=protocol [runtime]=runtime [node]=runtime [consortium]=experiment
     [experiment]=experiment [sweep]=experiment [reproduce]=reproduce [tacit]=cli
 )
 

@@ -17,6 +17,9 @@
 
 typedef struct tacit_env tacit_env;
 
+#define TACIT_RUN_ID 16
+#define TACIT_SIGNATURE 64
+
 /* What an agent knows of itself; the arrays are parallel and sorted by id. */
 typedef struct tacit_facts {
     tacit_agent self;
@@ -28,6 +31,7 @@ typedef struct tacit_facts {
     double degree;             /* D_i */
     double epsilon;            /* what it may spend in all: public, as its noise is */
     uint64_t version;          /* changes when neighbours or weights do */
+    uint8_t run[TACIT_RUN_ID]; /* names the run, the same at all its agents */
 } tacit_facts;
 
 /* Where a message belongs: `channel` names a nested protocol (0 is the outermost), `kind`
@@ -85,6 +89,13 @@ typedef struct tacit_env_ops {
                             tacit_public **out);
     tacit_status (*give)(void *ctx, tacit_address at, uint64_t round, double closes,
                          tacit_permit *permit, tacit_bounded *bounded, const tacit_public *beside);
+    tacit_status (*conceal)(void *ctx, tacit_permit *permit, tacit_bounded *bounded, uint32_t parts,
+                            tacit_secret **out);
+    /* who said what */
+    tacit_status (*sign)(void *ctx, const void *text, size_t len,
+                         uint8_t signature[TACIT_SIGNATURE]);
+    tacit_status (*verify)(void *ctx, tacit_agent agent, const void *text, size_t len,
+                           const uint8_t signature[TACIT_SIGNATURE]);
     /* own data and metrics */
     const tacit_shard *(*shard)(void *ctx, tacit_split split);
     const tacit_model *(*model)(void *ctx);
@@ -219,6 +230,32 @@ static inline tacit_status tacit_give_bounded_(tacit_env *env, uint32_t kind, ui
     (_Generic((bounded), tacit_bounded *                                                    \
               : tacit_give_bounded_)((env), (kind), (round), (closes), (permit), (bounded), \
                                      (beside)))
+
+/* ---- sums over neighbours: trust `secure` ----
+ *
+ * Turns a bounded value into whole numbers that stay secret until masks hide them in a sum
+ * (masks.h, sums.h); `bounded` is of a shape of one TACIT_I64 segment. Consumes both, charged like
+ * a release. The cost's noise is that of the sum: each of `parts` members brings an equal share,
+ * so that any `parts` honest ones make up the whole. A new vector, the caller's to drop. */
+static inline tacit_status tacit_conceal(tacit_env *env, tacit_permit *permit,
+                                         tacit_bounded *bounded, uint32_t parts, tacit_secret **out)
+{
+    return env->ops->conceal(env->ctx, permit, bounded, parts, out);
+}
+
+/* ---- who said what ----
+ * A signature of the agent for this run, that any other agent of the run can check, whoever
+ * handed it on. TACIT_NO: it is not that agent's, or the agent is not known. */
+static inline tacit_status tacit_sign(tacit_env *env, const void *text, size_t len,
+                                      uint8_t signature[TACIT_SIGNATURE])
+{
+    return env->ops->sign(env->ctx, text, len, signature);
+}
+static inline tacit_status tacit_verify(tacit_env *env, tacit_agent agent, const void *text,
+                                        size_t len, const uint8_t signature[TACIT_SIGNATURE])
+{
+    return env->ops->verify(env->ctx, agent, text, len, signature);
+}
 
 /* Memory until the handler returns; NULL when it is out. */
 static inline void *tacit_temporary(tacit_env *env, size_t bytes)

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_SUMS_H
+#define TACIT_SUMS_H
+/*
+ * Masked sums over an agent's neighbours, for protocols that think in rounds: in every round each
+ * agent hears the weighted sum of what its neighbours hold, and no single one of them (masks.h).
+ * Like tacit_rounds it is state within an agent's state, fed with events; it speaks on a nested
+ * channel, so the protocol's own kinds stay its own. The same on simulated and real peers.
+ *
+ * Every agent is a receiver to its neighbours, and a member to each of them:
+ *
+ *   KEY    to all neighbours, at the start of an epoch: own open half, signed (tacit_sign); degree
+ *   PAGE   a receiver hands on its neighbours' KEYs to each other of them: the directory for those
+ *          two hops apart. Members believe signatures, not the receiver.
+ *   CALL   receiver to a member: round, attempt, set (bits by the receiver's slots), scale, and
+ *          the weight the receiver gives this member
+ *   WORD   member to receiver: masked numbers
+ *   OPEN   receiver to the members: all words of this attempt are here
+ *   SEED   member to receiver
+ *   CANNOT member to receiver: this member will not make a word for that call (a key is missing or
+ *          wrong, another scale, the round is over): it is left out at once
+ *
+ * Who is missing when `patience` is over is left out, and the round is tried again among the
+ * others, as long as there are `least` of them. A receiver that cannot get a sum goes without:
+ * payload NULL. If a SEED is missing, the round is lost to that receiver, too: trying again could
+ * show a single word. docs/masks.md has the argument.
+ *
+ * An agent's round is over when it has its sum (or none) and every neighbour has either opened
+ * its word or let `patience` pass. Whoever is called for a later round than its own has fallen
+ * behind and skips to that round.
+ */
+#include "tacit/masks.h"
+#include "tacit/protocol.h"
+
+#define TACIT_SUMS_MOST 256 /* neighbours of an agent */
+
+enum {
+    TACIT_SUMS_KEY = 1,
+    TACIT_SUMS_PAGE,
+    TACIT_SUMS_CALL,
+    TACIT_SUMS_WORD,
+    TACIT_SUMS_OPEN,
+    TACIT_SUMS_SEED,
+    TACIT_SUMS_CANNOT
+};
+
+/* Of a run: read-only after tacit_sums_prepare. */
+typedef struct tacit_sums_plan {
+    /* for the caller to fill: */
+    size_t numbers;        /* of a word */
+    int32_t fraction;      /* value = number * 2^-fraction */
+    uint32_t neighbours;   /* an agent has at most so many; 0: TACIT_SUMS_MOST */
+    uint32_t least;        /* members of a set, at least; 2 or more */
+    bool split;            /* masks across two halves only, as in 003; else between all pairs */
+    double patience;       /* infinity: wait for ever */
+    uint64_t epoch_rounds; /* keys are new after so many rounds; 0: never */
+    uint32_t child;        /* of the protocol's channel */
+    /* filled in: */
+    tacit_shape number; /* TACIT_I64: what members hold, and sums */
+    tacit_shape key, page, call, word, turn, seed;
+} tacit_sums_plan;
+/* Fills in; refuses what cannot be masked. */
+tacit_status tacit_sums_prepare(tacit_sums_plan *plan, tacit_error *err);
+/* For tacit_protocol.payload: `at` as the child sees it (tacit_address_child). */
+const tacit_shape *tacit_sums_payload(const tacit_sums_plan *plan, tacit_address at);
+
+/* What the protocol does for its sums. */
+typedef struct tacit_sums_user {
+    /* The weight a receiver gives neighbour `slot`, whose degree was told: in (0, 1]. */
+    double (*weight)(tacit_env *env, const void *shared, const void *self, uint32_t slot,
+                     uint32_t degree);
+    /* What this agent holds for the current round, for receiver `slot` who gives it `weight`: a
+     * concealed value (tacit_conceal) of plan->number. Asked for once a round and receiver. A new
+     * reference, the callee's to drop. */
+    tacit_status (*hold)(tacit_env *env, const void *shared, void *self, uint32_t slot,
+                         double weight, tacit_secret **out);
+    /* The round is over: event TACIT_ROUND, id the round, payload the sum of plan->number or NULL,
+     * to be asked about with tacit_sums_has. The protocol computes, and calls tacit_sums_next when
+     * it holds something for the next round (now or later). */
+    tacit_status (*on)(tacit_env *env, const void *shared, void *self, const tacit_event *event);
+} tacit_sums_user;
+
+typedef struct tacit_sums tacit_sums; /* tacit_sums_size bytes in an agent's state, zeroed */
+size_t tacit_sums_size(const tacit_sums_plan *plan, uint32_t neighbours);
+/* Refuses fewer than `least` neighbours: an agent of one neighbour would hear its very words. */
+tacit_status tacit_sums_start(tacit_env *env, const tacit_sums_plan *plan, tacit_sums *sums);
+/* Feed every MESSAGE, TIMER, PEER_UP and PEER_DOWN event of the child. */
+tacit_status tacit_sums_feed(tacit_env *env, const tacit_sums_plan *plan, tacit_sums *sums,
+                             const tacit_event *event, const tacit_sums_user *user,
+                             const void *shared, void *self);
+/* The agent holds something for round `round` from here on; the first is 1. */
+tacit_status tacit_sums_next(tacit_env *env, const tacit_sums_plan *plan, tacit_sums *sums,
+                             uint64_t round, const tacit_sums_user *user, const void *shared,
+                             void *self);
+uint64_t tacit_sums_round(const tacit_sums *sums);
+/* During `on`: neighbour `slot` is in the sum, with this weight. */
+bool tacit_sums_has(const tacit_sums *sums, uint32_t slot, double *weight);
+/* A number of a sum as a value: number * 2^-fraction. */
+double tacit_sums_value(const tacit_sums_plan *plan, const tacit_public *sum, size_t index);
+/* How often this agent tried again, and went without a sum. */
+void tacit_sums_counts(const tacit_sums *sums, uint64_t *again, uint64_t *without);
+void tacit_sums_save(const tacit_sums_plan *plan, const tacit_sums *sums, uint32_t neighbours,
+                     tacit_saver *saver);
+void tacit_sums_load(const tacit_sums_plan *plan, tacit_sums *sums, uint32_t neighbours,
+                     tacit_loader *loader);
+void tacit_sums_end(tacit_env *env, const tacit_sums_plan *plan, tacit_sums *sums);
+
+#endif

@@ -29,6 +29,7 @@ typedef enum tacit_purpose {
     TACIT_FOR_PROTOCOL,
     TACIT_FOR_TEST,
     TACIT_FOR_LOTS, /* which records take part in a release */
+    TACIT_FOR_KEYS, /* what simulated agents sign with */
     TACIT_PURPOSES
 } tacit_purpose;
 

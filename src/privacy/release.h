@@ -96,6 +96,11 @@ tacit_status tacit_gift_most(const tacit_cost *cost, size_t records, uint64_t *m
 /* Add a bounded value to `sum` (`count` numbers) instead of releasing it; consumes both. */
 tacit_status tacit_mechanism_give(tacit_permit *permit, tacit_bounded *bounded, int64_t *sum,
                                   size_t count, tacit_error *err);
+/* A bounded value as whole numbers with a share of the sum's noise, for masks to hide (conceal.c).
+ * Consumes both; `number` has room for `count`, and is a secret. */
+tacit_status tacit_mechanism_conceal(tacit_permit *permit, tacit_bounded *bounded, uint32_t parts,
+                                     const tacit_noise_source *source, int64_t *number,
+                                     size_t count, tacit_error *err);
 /* What was given by many at one cost, before its one noise. */
 typedef struct tacit_sum {
     const tacit_cost *cost;

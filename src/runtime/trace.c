@@ -205,6 +205,24 @@ static tacit_status trace_give_back(void *ctx, tacit_permit *permit)
     return PASS(ctx, give_back, permit);
 }
 
+static tacit_status trace_conceal(void *ctx, tacit_permit *permit, tacit_bounded *bounded,
+                                  uint32_t parts, tacit_secret **out)
+{
+    return PASS(ctx, conceal, permit, bounded, parts, out);
+}
+
+static tacit_status trace_sign(void *ctx, const void *text, size_t len,
+                               uint8_t signature[TACIT_SIGNATURE])
+{
+    return PASS(ctx, sign, text, len, signature);
+}
+
+static tacit_status trace_verify(void *ctx, tacit_agent agent, const void *text, size_t len,
+                                 const uint8_t signature[TACIT_SIGNATURE])
+{
+    return PASS(ctx, verify, agent, text, len, signature);
+}
+
 static const tacit_shard *trace_shard(void *ctx, tacit_split split)
 {
     return PASS(ctx, shard, split);
@@ -250,6 +268,9 @@ static const tacit_env_ops trace_ops = {
     .give_back = trace_give_back,
     .release = trace_release,
     .give = trace_give,
+    .conceal = trace_conceal,
+    .sign = trace_sign,
+    .verify = trace_verify,
     .shard = trace_shard,
     .model = trace_model,
     .privacy = trace_privacy,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "net/keys.h"
 #include "privacy/release.h"
 #include "runtime/node/node.h"
 
@@ -27,6 +28,7 @@ static const tacit_facts *env_facts(void *ctx)
         .degree = n->at->degree,
         .epsilon = plan->epsilon,
     };
+    memcpy(n->facts.run, n->plan.run, sizeof n->facts.run);
     return &n->facts;
 }
 
@@ -288,6 +290,71 @@ static tacit_status env_give(void *ctx, tacit_address at, uint64_t round, double
                       "real peers have no sums over all agents yet");
 }
 
+static tacit_status env_conceal(void *ctx, tacit_permit *permit, tacit_bounded *bounded,
+                                uint32_t parts, tacit_secret **out)
+{
+    tacit_node *n = ctx;
+    const tacit_shape *shape = bounded->value ? bounded->value->shape : NULL;
+    tacit_vector *v = shape ? tacit_pool_vector(n->pool, shape, TACIT_VECTOR_SECRET) : NULL;
+    if (!v)
+        return shape ? tacit_out_of_memory(&n->error)
+                     : tacit_fail(&n->error, TACIT_EUSAGE, "there is nothing left to conceal");
+    const tacit_noise_source source = {.random = &n->random, .agent = n->at->plan->agent};
+    tacit_status status =
+        tacit_mechanism_conceal(permit, bounded, parts, &source, tacit_vector_segment(v, 0),
+                                shape->segment[0].count, &n->error);
+    if (status == TACIT_OK) {
+        n->traffic.releases++;
+        *out = tacit_vector_secret(v);
+    } else {
+        tacit_vector_drop(n->pool, v);
+    }
+    return status;
+}
+
+/* ---- who said what ---- */
+
+/* What is signed: the text, for one agent of one run. A peer signs for all agents it hosts. */
+static void text_hash(const tacit_node *n, tacit_agent agent, const void *text, size_t len,
+                      uint8_t hash[crypto_generichash_BYTES])
+{
+    static const char domain[] = "tacit agent's word 1";
+    uint8_t name[8];
+    crypto_generichash_state h;
+    for (int k = 0; k < 8; k++)
+        name[k] = (uint8_t)(agent >> 8 * k);
+    crypto_generichash_init(&h, NULL, 0, crypto_generichash_BYTES);
+    crypto_generichash_update(&h, (const uint8_t *)domain, sizeof domain);
+    crypto_generichash_update(&h, n->plan.run, sizeof n->plan.run);
+    crypto_generichash_update(&h, name, sizeof name);
+    crypto_generichash_update(&h, text, len);
+    crypto_generichash_final(&h, hash, crypto_generichash_BYTES);
+}
+
+static tacit_status env_sign(void *ctx, const void *text, size_t len,
+                             uint8_t signature[TACIT_SIGNATURE])
+{
+    tacit_node *n = ctx;
+    uint8_t hash[crypto_generichash_BYTES];
+    text_hash(n, n->at->plan->agent, text, len, hash);
+    crypto_sign_detached(signature, NULL, hash, sizeof hash, n->plan.identity->secret);
+    return TACIT_OK;
+}
+
+/* Members of the list only: what a stranger's key says of its agents nobody vouches for. */
+static tacit_status env_verify(void *ctx, tacit_agent agent, const void *text, size_t len,
+                               const uint8_t signature[TACIT_SIGNATURE])
+{
+    tacit_node *n = ctx;
+    const node_peer *peer = node_peer_of(n, agent);
+    uint8_t hash[crypto_generichash_BYTES];
+    if (!peer || !peer->listed)
+        return TACIT_NO;
+    text_hash(n, agent, text, len, hash);
+    return crypto_sign_verify_detached(signature, hash, sizeof hash, peer->key) ? TACIT_NO
+                                                                                : TACIT_OK;
+}
+
 /* ---- own data and metrics ---- */
 
 static const tacit_shard *env_shard(void *ctx, tacit_split split)
@@ -343,6 +410,9 @@ const tacit_env_ops node_env_ops = {
     .give_back = env_give_back,
     .release = env_release,
     .give = env_give,
+    .conceal = env_conceal,
+    .sign = env_sign,
+    .verify = env_verify,
     .shard = env_shard,
     .model = env_model,
     .privacy = env_privacy,

@@ -6,6 +6,7 @@
 #include "runtime/sim/sim.h"
 
 #include <math.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,6 +205,7 @@ static void sim_destroy(tacit_runtime *rt)
     sim_engine_clear(s);
     sim_lanes_free(s->lanes);
     sim_groups_free(s->groups);
+    sim_signatures_free(s->signatures);
     free(s->shared);
     size_t n = s->agents;
     if (s->state)
@@ -246,7 +248,11 @@ static tacit_status sim_create(tacit_runtime **out, const tacit_world *world, ta
     s->direct =
         world->network.latency == TACIT_LATENCY_ZERO && !(world->protocol->flags & TACIT_CHATTY);
     init_random(s);
+    crypto_generichash(s->run, sizeof s->run, s->random.key[TACIT_FOR_KEYS],
+                       sizeof s->random.key[0], (const unsigned char *)"tacit run", 9);
     status = make_workers(s, err);
+    if (status == TACIT_OK && !(s->signatures = sim_signatures_create(s->agents)))
+        status = tacit_out_of_memory(err);
     if (status == TACIT_OK)
         status = set_up_protocol(s, err);
     if (status == TACIT_OK)

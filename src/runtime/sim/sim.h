@@ -10,6 +10,7 @@
  *   engine.c      which events run when; windows of latency on many threads
  *   lanes.c       ticks at zero latency on many threads
  *   groups.c      sums over all agents
+ *   signatures.c  keys that agents sign with
  *   tick.h        one tick, and fetching what the next ones need
  *   persist.c     checkpoints
  *   clock.c       ticks that are to come (everything else: runtime/queue.h)
@@ -25,6 +26,7 @@
 typedef struct sim sim;
 typedef struct sim_lanes sim_lanes;
 typedef struct sim_groups sim_groups;
+typedef struct sim_signatures sim_signatures;
 
 /* A request that waits for its reply; a list for each agent. */
 typedef struct sim_request {
@@ -89,6 +91,8 @@ struct sim {
     sim_phase phase;
     double now;
     tacit_random random;
+    uint8_t run[TACIT_RUN_ID]; /* names it: a hash of its keys */
+    sim_signatures *signatures;
     tacit_budget budget;
     sim_clock *clock; /* NULL: the protocol has no clock */
     runtime_queue queue;
@@ -174,6 +178,13 @@ double sim_groups_next(const sim *s);
 tacit_status sim_groups_close(sim *s, tacit_error *err);
 void sim_groups_save(const sim *s, tacit_saver *saver);
 void sim_groups_load(sim *s, tacit_loader *loader);
+
+/* signatures.c */
+sim_signatures *sim_signatures_create(uint32_t agents);
+void sim_signatures_free(sim_signatures *signatures);
+tacit_status sim_sign(void *ctx, const void *text, size_t len, uint8_t signature[TACIT_SIGNATURE]);
+tacit_status sim_verify(void *ctx, tacit_agent agent, const void *text, size_t len,
+                        const uint8_t signature[TACIT_SIGNATURE]);
 
 /* persist.c */
 void sim_save_cost(tacit_saver *saver, const tacit_cost *cost);

@@ -30,6 +30,7 @@ static const tacit_facts *env_facts(void *ctx)
             .degree = g->degree[w->agent],
             .epsilon = sim_budget(s, w->agent).epsilon,
         };
+        memcpy(w->facts.run, s->run, sizeof w->facts.run);
     }
     w->facts.now = w->now;
     return &w->facts;
@@ -373,6 +374,28 @@ static tacit_status env_release(void *ctx, tacit_permit *permit, tacit_bounded *
     return status;
 }
 
+static tacit_status env_conceal(void *ctx, tacit_permit *permit, tacit_bounded *bounded,
+                                uint32_t parts, tacit_secret **out)
+{
+    sim_worker *w = ctx;
+    const tacit_shape *shape = bounded->value ? bounded->value->shape : NULL;
+    tacit_vector *v = shape ? tacit_pool_vector(w->pool, shape, TACIT_VECTOR_SECRET) : NULL;
+    if (!v)
+        return shape ? tacit_out_of_memory(&w->error)
+                     : tacit_fail(&w->error, TACIT_EUSAGE, "there is nothing left to conceal");
+    const tacit_noise_source source = {.random = &w->sim->random, .agent = w->agent};
+    tacit_status status =
+        tacit_mechanism_conceal(permit, bounded, parts, &source, tacit_vector_segment(v, 0),
+                                shape->segment[0].count, &w->error);
+    if (status == TACIT_OK) {
+        w->traffic.releases++;
+        *out = tacit_vector_secret(v);
+    } else {
+        tacit_vector_drop(w->pool, v);
+    }
+    return status;
+}
+
 static const tacit_shard *env_shard(void *ctx, tacit_split split)
 {
     sim_worker *w = ctx;
@@ -432,6 +455,9 @@ const tacit_env_ops sim_env_ops = {
     .give_back = env_give_back,
     .release = env_release,
     .give = sim_give,
+    .conceal = env_conceal,
+    .sign = sim_sign,
+    .verify = sim_verify,
     .shard = env_shard,
     .model = env_model,
     .privacy = env_privacy,

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Values that become public only as part of a sum that masks hide (tacit/masks.h): whole numbers,
+ * with this member's share of the sum's noise in them, secret still.
+ *
+ * The cost says how much noise the sum has: sigma. Each of `parts` members draws sigma/sqrt(parts),
+ * rounded up, so the honest ones of any set that has `parts` of them bring all of it. A sum of n
+ * discrete Gaussians of parameter s is not one of parameter sqrt(n) s, but nearly: probabilities
+ * differ by a factor of at most exp(10 sum_{k<n} exp(-2 pi^2 s^2 k/(k+1))) (Kairouz, Liu, Steinke
+ * 2021), which for s >= 64 steps and any n is 1 within 1e-300: less than what plan.c adds to delta
+ * for each coordinate anyway. So the sum is accounted for as one release of the cost.
+ */
+#include <math.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "privacy/release.h"
+
+#define SHARE_LEAST 64.0
+#define FAR (UINT64_C(1) << 61)
+
+static tacit_status check(const tacit_permit *permit, const tacit_bounded *b, size_t count,
+                          tacit_error *err)
+{
+    const tacit_cost *cost = &permit->cost;
+    if (permit->state != TACIT_PERMIT_TOUCHED || b->permit != permit || !b->value)
+        return tacit_fail(err, TACIT_EUSAGE, "\"%s\" was not computed under this permit",
+                          cost->what);
+    const tacit_shape *shape = b->value->shape;
+    if (shape->segments != 1 || shape->segment[0].scalar != TACIT_I64 ||
+        shape->segment[0].count != count)
+        return tacit_fail(err, TACIT_EUSAGE, "\"%s\" is not %zu whole numbers", cost->what, count);
+    if (cost->mechanism == TACIT_MECHANISM_NONE)
+        return TACIT_OK;
+    if (cost->mechanism != TACIT_MECHANISM_GAUSSIAN || cost->claimed || b->coordinates != count ||
+        b->norm != cost->norm || !(b->sensitivity <= cost->sensitivity))
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "\"%s\" cannot be part of a sum with noise: that takes "
+                          "\"privacy.mechanism: gaussian\" and a bound that was paid for",
+                          cost->what);
+    return TACIT_OK;
+}
+
+/* The share's noise, added to `number`; not a word about what went wrong depends on it. */
+static tacit_status add_share(const tacit_permit *permit, uint32_t parts,
+                              const tacit_noise_source *source, int64_t *number, size_t count,
+                              tacit_error *err)
+{
+    const double sigma = permit->cost.noise / tacit_cost_step(&permit->cost);
+    const double variance = sigma * sigma / parts * (1 + 0x1p-40);
+    tacit_noise *noise = NULL;
+    if (!source || !source->random || !tacit_random_is_own(source->random))
+        return tacit_fail(err, TACIT_EINTERNAL, "there is no noise for \"%s\"", permit->cost.what);
+    if (!(variance >= SHARE_LEAST * SHARE_LEAST))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "a share of the noise of \"%s\" is %.3g steps, too coarse to add up; "
+                          "raise \"protocol.fraction\"",
+                          permit->cost.what, sqrt(variance));
+    tacit_status status = tacit_noise_gaussian(&noise, tacit_ratio_below(variance), err);
+    if (status != TACIT_OK)
+        return status;
+    tacit_stream stream;
+    tacit_stream_open(&stream, source->random, source->agent, TACIT_FOR_NOISE,
+                      tacit_release_number(source->random, permit) << 12);
+    uint64_t far = 0;
+    for (size_t k = 0; k < count; k++) {
+        int64_t z;
+        tacit_noise_draw(noise, &stream, 1, &z);
+        far |= ((uint64_t)z + FAR) >> 62;
+        number[k] = (int64_t)((uint64_t)number[k] + (uint64_t)z);
+        sodium_memzero(&z, sizeof z);
+    }
+    tacit_stream_clear(&stream);
+    tacit_noise_free(noise);
+    return far ? tacit_fail(err, TACIT_EINTERNAL, "the noise left the grid; nothing was told")
+               : TACIT_OK;
+}
+
+tacit_status tacit_mechanism_conceal(tacit_permit *permit, tacit_bounded *bounded, uint32_t parts,
+                                     const tacit_noise_source *source, int64_t *number,
+                                     size_t count, tacit_error *err)
+{
+    tacit_status status = check(permit, bounded, count, err);
+    if (status == TACIT_OK && parts == 0)
+        status = tacit_fail(err, TACIT_EUSAGE, "a sum of no members has no noise");
+    if (status != TACIT_OK)
+        return status;
+    permit->state = TACIT_PERMIT_SPENT;
+    const bool bare = permit->cost.mechanism == TACIT_MECHANISM_NONE;
+    memcpy(number, bare ? tacit_vector_segment(bounded->value, 0) : (void *)bounded->steps,
+           count * sizeof *number);
+    if (!bare) {
+        sodium_memzero(bounded->steps, count * sizeof *bounded->steps);
+        status = add_share(permit, parts, source, number, count, err);
+    }
+    bounded->value = NULL;
+    if (status != TACIT_OK)
+        sodium_memzero(number, count * sizeof *number);
+    return status;
+}

@@ -155,7 +155,7 @@ static tacit_status run_one(row *out, size_t which, const demo_flags *flags, tac
         status = cli_outcome_read(&out->outcome, session, err);
     if (status == TACIT_OK)
         status = score_groups(out, session, err);
-    out->trust = experiment.protocol->trust;
+    out->trust = tacit_protocol_trust(experiment.protocol, experiment.protocol_options);
     out->privacy = experiment.privacy;
 out:
     tacit_session_free(session);

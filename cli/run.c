@@ -85,8 +85,9 @@ static void say_privacy(const tacit_experiment *x, const cli_outcome *outcome)
              "epsilon %s at delta %g for one %s (adjacency %s), against an adversary \"%s\" that "
              "sees %s; "
              "%s %s, mechanism %s",
-             epsilon, x->privacy.delta, unit, adjacency, tacit_trust_name(x->protocol->trust),
-             tacit_trust_words(x->protocol->trust), count,
+             epsilon, x->privacy.delta, unit, adjacency,
+             tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)),
+             tacit_trust_words(tacit_protocol_trust(x->protocol, x->protocol_options)), count,
              x->protocol->flags & TACIT_GROUPS ? "gifts to sums" : "releases",
              tacit_mechanism_name((tacit_mechanism)x->privacy.mechanism));
     printf("  %-22s", "privacy");

@@ -68,8 +68,10 @@ static void put_metrics(tacit_json *json, const tacit_session *session, const ta
 static void put_privacy(tacit_json *json, const tacit_experiment *x, const sum *s)
 {
     tacit_json_begin(json, "privacy", '{');
-    tacit_json_text(json, "adversary", tacit_trust_name(x->protocol->trust));
-    tacit_json_text(json, "adversary_sees", tacit_trust_words(x->protocol->trust));
+    tacit_json_text(json, "adversary",
+                    tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)));
+    tacit_json_text(json, "adversary_sees",
+                    tacit_trust_words(tacit_protocol_trust(x->protocol, x->protocol_options)));
     tacit_json_text(json, "unit", tacit_unit_name((tacit_unit)x->privacy.unit));
     tacit_json_text(json, "adjacency", tacit_adjacency_name((tacit_adjacency)x->privacy.adjacency));
     tacit_json_text(json, "mechanism", tacit_mechanism_name((tacit_mechanism)x->privacy.mechanism));
@@ -154,7 +156,8 @@ static void say_privacy(const up_outcome *o, const sum *s)
              "sees %s; %s releases, mechanism %s",
              epsilon, x->privacy.delta, tacit_unit_name((tacit_unit)x->privacy.unit),
              tacit_adjacency_name((tacit_adjacency)x->privacy.adjacency),
-             tacit_trust_name(x->protocol->trust), tacit_trust_words(x->protocol->trust), releases,
+             tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)),
+             tacit_trust_words(tacit_protocol_trust(x->protocol, x->protocol_options)), releases,
              tacit_mechanism_name((tacit_mechanism)x->privacy.mechanism));
     printf("  %-22s", "privacy");
     cli_wrap(text, 24, 24);

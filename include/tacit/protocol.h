@@ -38,6 +38,9 @@ typedef struct tacit_protocol {
     const char *summary; /* one lower-case line for --help */
     uint32_t wire_id;    /* never reused */
     tacit_trust trust;
+    /* Optional: the trust model where it depends on the options; `trust` is that of the defaults.
+     */
+    tacit_trust (*trust_for)(const void *options);
     uint32_t flags;
     tacit_section options; /* section name "protocol"; struct size in .size */
 
@@ -71,6 +74,11 @@ typedef struct tacit_protocol {
 /* All protocols, NULL-terminated; by name. */
 extern const tacit_protocol *const tacit_protocols[];
 const tacit_protocol *tacit_protocol_find(const char *name);
+
+static inline tacit_trust tacit_protocol_trust(const tacit_protocol *protocol, const void *options)
+{
+    return protocol->trust_for && options ? protocol->trust_for(options) : protocol->trust;
+}
 
 /* ---- a view: the latest message of each neighbour, by reference ----
  * An array of one pointer a neighbour, the last member of a protocol's state; NULL means that

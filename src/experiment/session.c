@@ -172,7 +172,8 @@ tacit_budget tacit_session_budget(const tacit_session *session)
     tacit_session_budgets(session, &least, &most);
     return (tacit_budget){.epsilon = most,
                           .delta = session->experiment->privacy.delta,
-                          .trust = session->experiment->protocol->trust,
+                          .trust = tacit_protocol_trust(session->experiment->protocol,
+                                                        session->experiment->protocol_options),
                           .accountant = (tacit_accountant)session->experiment->privacy.accountant};
 }
 

@@ -61,7 +61,8 @@ static char *guarantee(const tacit_session *s)
     tacit_write_format(&out, "delta %g for one %s (%s) against an adversary %s", privacy->delta,
                        tacit_unit_name((tacit_unit)privacy->unit),
                        tacit_adjacency_name((tacit_adjacency)privacy->adjacency),
-                       tacit_trust_name(s->experiment->protocol->trust));
+                       tacit_trust_name(tacit_protocol_trust(s->experiment->protocol,
+                                                             s->experiment->protocol_options)));
     for (size_t i = 0; i < leaks; i++)
         tacit_write_format(&out, "%s%s", i ? ", " : "; not counted: ", leak[i]);
     return tacit_writer_take(&out);

@@ -57,7 +57,8 @@ tacit_status node_look(const tacit_node *n, tacit_node_status *out, tacit_error 
         .name = n->plan.members[n->plan.self].name,
         .protocol = n->plan.protocol->name,
         .phase = phases[n->phase],
-        .adversary = tacit_trust_name(n->plan.protocol->trust),
+        .adversary =
+            tacit_trust_name(tacit_protocol_trust(n->plan.protocol, n->plan.protocol_options)),
         .unit = tacit_unit_name((tacit_unit)n->plan.privacy.unit),
         .adjacency = tacit_adjacency_name((tacit_adjacency)n->plan.privacy.adjacency),
         .mute = n->status == TACIT_OK ? node_store_mute(n->store) : n->failure.text,

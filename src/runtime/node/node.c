@@ -146,11 +146,12 @@ static tacit_status open_store(tacit_node *n, tacit_error *err)
     if (!agents)
         return tacit_out_of_memory(err);
     for (uint32_t k = 0; k < plan->hosted_count; k++)
-        agents[k] = (node_store_agent){.agent = plan->hosted[k].agent,
-                                       .name = plan->hosted[k].name,
-                                       .budget = {plan->hosted[k].epsilon, plan->privacy.delta,
-                                                  plan->protocol->trust,
-                                                  (tacit_accountant)plan->privacy.accountant}};
+        agents[k] = (node_store_agent){
+            .agent = plan->hosted[k].agent,
+            .name = plan->hosted[k].name,
+            .budget = {plan->hosted[k].epsilon, plan->privacy.delta,
+                       tacit_protocol_trust(plan->protocol, plan->protocol_options),
+                       (tacit_accountant)plan->privacy.accountant}};
     node_store_plan store = {.folder = plan->options->folder,
                              .agents = agents,
                              .count = plan->hosted_count,

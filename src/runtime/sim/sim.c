@@ -243,7 +243,8 @@ static tacit_status sim_create(tacit_runtime **out, const tacit_world *world, ta
     s->runtime.ops = &tacit_simulator;
     s->world = *world;
     s->agents = world->graph->agents;
-    s->budget = (tacit_budget){world->privacy.epsilon, world->privacy.delta, world->protocol->trust,
+    s->budget = (tacit_budget){world->privacy.epsilon, world->privacy.delta,
+                               tacit_protocol_trust(world->protocol, world->protocol_options),
                                (tacit_accountant)world->privacy.accountant};
     s->direct =
         world->network.latency == TACIT_LATENCY_ZERO && !(world->protocol->flags & TACIT_CHATTY);

@@ -132,6 +132,43 @@ typedef enum tacit_mixing_kind { TACIT_MIXING_METROPOLIS, TACIT_MIXING_UNIFORM }
 tacit_status tacit_graph_mixing(const tacit_graph *graph, tacit_mixing_kind kind, double *weight,
                                 double *self, tacit_error *err);
 
+/* ---- combination weights ---- */
+/* What agent p makes of what it holds and hears: column p of a matrix A of weights a_mp, which are
+ * nonnegative and sum to one over m (left-stochastic). They depend on who knows whom only; d_p
+ * counts p's neighbours, n_p = d_p + 1 counts p with them.
+ *   metropolis:      1 / (1 + max(d_m, d_p))           doubly stochastic, symmetric
+ *   averaging:       1 / n_p                           favours, over time, who knows many
+ *   relative-degree: n_m / (sum of n_k over p and its neighbours)        so even more
+ *   uniform:         1 / (1 + largest degree)          doubly stochastic, symmetric
+ *   none:            the identity: nothing is combined
+ * What is left of the unit is p's own, a_pp = 1 - sum of the others: never zero. */
+typedef enum tacit_combination {
+    TACIT_COMBINE_METROPOLIS,
+    TACIT_COMBINE_AVERAGING,
+    TACIT_COMBINE_RELATIVE_DEGREE,
+    TACIT_COMBINE_UNIFORM,
+    TACIT_COMBINE_NONE
+} tacit_combination;
+extern const char *const tacit_combination_kinds[]; /* names, NULL behind the last */
+
+/* All an agent must know, on a peer as well, to weigh its neighbours. */
+typedef struct tacit_combination_sight {
+    uint64_t degree;  /* own */
+    uint64_t closed;  /* relative-degree: sum of n_k over the agent and its neighbours */
+    uint64_t largest; /* uniform: the largest degree of the whole graph (no peer hears that) */
+} tacit_combination_sight;
+/* The weight it gives a neighbour of this degree. */
+double tacit_combination_weight(tacit_combination kind, const tacit_combination_sight *sight,
+                                uint64_t degree);
+/* All of them: weight[e] is what agent p gives neighbour[e], for e in p's row; self[p] is a_pp. */
+tacit_status tacit_graph_combination(const tacit_graph *graph, tacit_combination kind,
+                                     double *weight, double *self, tacit_error *err);
+/* Agents that mix with A1, then A0, then A2 (kinds[j] is A_j) approach the minimiser of the mean
+ * of their losses weighted by q: A1 A0 A2 q = q, positive, sum 1. A graph in several parts has no
+ * such q and is refused. TACIT_NO, with words, if the iteration did not get there. */
+tacit_status tacit_graph_perron(const tacit_graph *graph, const tacit_combination kinds[3],
+                                double *q, tacit_error *err);
+
 /* ---- spectra ---- */
 /* The second smallest eigenvalue of the Laplacian D - W: with the weights of the edges, or as if
  * all were 1. 0 exactly when there are several components or one agent. TACIT_NO, with words,

@@ -13,30 +13,12 @@
  */
 #include "tacit/graph.h"
 
-static uint64_t neighbours(const tacit_graph *g, uint32_t i)
-{
-    return g->row[i + 1] - g->row[i];
-}
-
 tacit_status tacit_graph_mixing(const tacit_graph *g, tacit_mixing_kind kind, double *weight,
                                 double *self, tacit_error *err)
 {
     if (kind != TACIT_MIXING_METROPOLIS && kind != TACIT_MIXING_UNIFORM)
         return tacit_fail(err, TACIT_EINPUT, "mixing \"%d\" is unknown", (int)kind);
-    uint64_t largest = 0;
-    for (uint32_t i = 0; i < g->agents; i++)
-        largest = neighbours(g, i) > largest ? neighbours(g, i) : largest;
-    for (uint32_t i = 0; i < g->agents; i++) {
-        double rest = 1;
-        for (uint64_t e = g->row[i]; e < g->row[i + 1]; e++) {
-            uint64_t own = neighbours(g, i), other = neighbours(g, g->neighbour[e]);
-            uint64_t degree = own > other ? own : other;
-            if (kind == TACIT_MIXING_UNIFORM)
-                degree = largest;
-            weight[e] = 1 / (1 + (double)degree);
-            rest -= weight[e];
-        }
-        self[i] = rest;
-    }
-    return TACIT_OK;
+    tacit_combination same =
+        kind == TACIT_MIXING_UNIFORM ? TACIT_COMBINE_UNIFORM : TACIT_COMBINE_METROPOLIS;
+    return tacit_graph_combination(g, same, weight, self, err);
 }

@@ -37,7 +37,8 @@ typedef struct tacit_mask_keys {
 } tacit_mask_keys;
 /* From 32 random bytes; the same seed gives the same keys. */
 void tacit_mask_keys_make(tacit_mask_keys *keys, const uint8_t seed[TACIT_MASK_KEY]);
-/* What two agents share for an epoch. Refuses an open half of small order, and one's own. */
+/* What two agents share for an epoch. Refuses an open half of small order, one's own, and encodings
+ * that X25519 would take but nobody makes. `shared` is zero then. */
 tacit_status tacit_mask_agree(uint8_t shared[TACIT_MASK_KEY], const tacit_mask_keys *mine,
                               const uint8_t other[TACIT_MASK_KEY], tacit_error *err);
 void tacit_mask_wipe(void *secret, size_t len);
@@ -99,20 +100,21 @@ tacit_status tacit_mask_turn_call(tacit_mask_turn *turn, uint64_t round, uint32_
 tacit_status tacit_mask_turn_open(tacit_mask_turn *turn, uint64_t round, uint32_t attempt);
 
 /* ---- words ---- */
-/* `out` = `number` + masks + own seed's stream, for the turn's round and attempt, in segment
- * `segment` (TACIT_I64) of both: the one way from a secret to words for others. TACIT_EUSAGE
- * unless the turn was called and no word was made since (a mask would be used twice), or without
- * a mask of a pair. */
+/* Segment `out_segment` of `out` = segment 0 of `number` + masks + own seed's stream, for the
+ * turn's round and attempt; both are TACIT_I64 and of one length. The one way from a secret to
+ * words for others. TACIT_EUSAGE unless the turn was called and no word was made since (a mask
+ * would be used twice), or without a mask of a pair. */
 tacit_status tacit_mask_word(tacit_mask_turn *turn, tacit_public *out, uint32_t out_segment,
                              const tacit_secret *number, const tacit_mask *masks, size_t count,
                              const uint8_t own[TACIT_MASK_KEY], tacit_error *err);
-/* The receiver's side: sum += word's numbers; sum -= the stream of an own seed. */
+/* The receiver's side: sum (segment 0) += word's numbers; sum -= the stream of an own seed. */
 void tacit_mask_gather(tacit_public *sum, const tacit_public *word, uint32_t word_segment);
 void tacit_mask_uncover(tacit_public *sum, const uint8_t own[TACIT_MASK_KEY], uint64_t round,
                         uint32_t attempt);
 
 /* ---- fixed point ---- */
-/* Numbers of size at most `most`, added up over `members`, fit the ring at this scale. */
+/* Values of size at most `most`, brought to whole steps of 2^-fraction (whichever way they are
+ * rounded) and added up over `members`, fit the ring: the sum is right, not only modulo 2^64. */
 bool tacit_mask_fits(double most, size_t members, int32_t fraction);
 
 #endif

@@ -14,6 +14,7 @@
 #include "tacit/eigen.h"
 #include "tacit/env.h"
 #include "tacit/experiment.h"
+#include "tacit/forecast.h"
 #include "tacit/graph.h"
 #include "tacit/ledger.h"
 #include "tacit/model.h"

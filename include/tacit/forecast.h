@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_FORECAST_H
+#define TACIT_FORECAST_H
+/*
+ * Is it worth joining? From sizes and budgets of data owners to the relative fitness
+ * psi = f(theta)/f(theta*) - 1 of the model that a learner would make with them under differential
+ * privacy (paper 002, eq. 5-6), and to that of a model of an owner's records alone, without noise:
+ *
+ *     together   psi = c0 + c1 s + c2 s^2,   s = N^crowd sqrt(sum of 1/epsilon_i^2) / n
+ *     alone      psi = c0 + c1 s,            s = 1/n_i - 1/n
+ *
+ * The constants are fitted on pilot runs, on data that nobody has to protect. docs/forecast.md says
+ * why the law has this shape, and how far it may be believed.
+ */
+#include "tacit/base.h"
+
+/* One pilot run of a learner, or a place to predict at (psi is not looked at then). */
+typedef struct tacit_pilot {
+    double owners;  /* N, at least 1 */
+    double records; /* n, of all owners together */
+    double noise;   /* sum of 1/epsilon_i^2; 0 without noise */
+    double psi;     /* measured, above 0 */
+} tacit_pilot;
+
+/* The same for the model of one owner's records. */
+typedef struct tacit_lone_pilot {
+    double own, pooled; /* n_i < n */
+    double psi;         /* of the owner's model, on the pooled records */
+} tacit_lone_pilot;
+
+enum { TACIT_LAW_TERMS = 3 };
+
+typedef struct tacit_law {
+    double c[TACIT_LAW_TERMS]; /* at least 0 each: floor, linear, square */
+    double crowd;              /* exponent of N: the constants of the paper hold for one N */
+    bool crowd_fitted;
+
+    /* How far runs are from the law, in logarithms: 0.1 is about ten percent. All zero in a law of
+     * given constants, which makes no intervals. */
+    double within;    /* standard deviation of equal runs around their mean */
+    double between;   /* of the means of equal runs around the law: misfit, and what `within`
+                         leaves of itself in a mean */
+    double repeats;   /* runs of equal settings, on (harmonic) average */
+    uint64_t freedom; /* settings less fitted constants */
+    double worst;     /* the largest factor by which the mean of equal runs misses the law */
+    size_t worst_at;  /* the first pilot of those */
+    size_t points, settings;
+    double least, most; /* s of the pilots: beyond them it is a guess that the law goes on */
+    double cover[TACIT_LAW_TERMS + 1][TACIT_LAW_TERMS + 1]; /* of the constants, crowd last, over
+                                                               between^2 */
+} tacit_law;
+
+typedef struct tacit_law_options {
+    bool floor; /* a constant for what is not noise: too few iterations, a step that is too long */
+    bool crowd; /* fit the exponent of N; needs pilots of several N */
+} tacit_law_options;
+
+/* Least squares of log psi under the law with constants of at least 0: psi spreads over decades and
+ * by factors, so that a factor is what a miss is. Settings are equal when owners, records and noise
+ * are. TACIT_EINPUT if a pilot makes no sense or there are fewer settings than constants + 1. */
+tacit_status tacit_law_fit(tacit_law *law, const tacit_pilot *pilots, size_t count,
+                           const tacit_law_options *options, tacit_error *err);
+tacit_status tacit_law_fit_alone(tacit_law *law, const tacit_lone_pilot *pilots, size_t count,
+                                 tacit_error *err);
+/* A law whose constants somebody knows already. */
+tacit_law tacit_law_given(double floor, double linear, double square);
+
+/* Misses of the law (`between` and `worst`, not chance among equal runs) that make its numbers
+ * worth little: the means of equal runs are off by a factor of 1.5 typically or 3 at worst. */
+bool tacit_law_is_bad(const tacit_law *law);
+
+/* What a single run would give: the typical psi (median), and an interval that holds it with
+ * probability `coverage` if the law holds, from Student's t for the logarithm: misfit, spread of
+ * equal runs and uncertainty of the constants are in it. */
+typedef struct tacit_outlook {
+    double psi, low, high; /* low = high = psi for a law of given constants */
+    double deviation;      /* of log psi */
+    uint64_t freedom;
+    bool outside; /* s is beyond that of the pilots */
+} tacit_outlook;
+tacit_outlook tacit_law_at(const tacit_law *law, const tacit_pilot *place, double coverage);
+tacit_outlook tacit_law_alone_at(const tacit_law *law, double own, double pooled, double coverage);
+/* Probability that `a` turns out below `b`, as far as both laws know. */
+double tacit_outlook_below(const tacit_outlook *a, const tacit_outlook *b);
+
+/* The largest s at which the law is at most `psi`: INFINITY if it always is, NAN if it never is. */
+double tacit_law_reach(const tacit_law *law, double psi);
+
+/* ---- owners ---- */
+
+#define TACIT_JOINERS 100000          /* owners at most */
+#define TACIT_JOIN_RECORDS 1e15       /* of one owner at most */
+#define TACIT_JOIN_EPSILON_LEAST 1e-6 /* budgets from here */
+#define TACIT_JOIN_EPSILON_MOST 1e6   /* to here */
+#define TACIT_JOIN_PARTNERS 1e9       /* nobody looks for more */
+
+typedef struct tacit_joiner {
+    char name[64];
+    double records, epsilon;
+} tacit_joiner;
+
+typedef struct tacit_stake {
+    tacit_outlook alone, together;
+    double chance;   /* that together is better */
+    double own;      /* least epsilon of this owner at which joining pays, the others' as they are;
+                        INFINITY: none is enough */
+    double everyone; /* the same if all owners had the same epsilon */
+    double partners; /* least number of partners, each as the others are on average, at the
+                        epsilons as they are; INFINITY: none is enough */
+} tacit_stake;
+
+/* At least two owners; `stakes` has one for each. */
+tacit_status tacit_forecast(tacit_stake *stakes, const tacit_joiner *owners, size_t count,
+                            const tacit_law *together, const tacit_law *alone, double coverage,
+                            tacit_error *err);
+/* The least epsilon, the same for everyone, at which joining pays for an owner of `own` records
+ * among `owners` who have `pooled` together; INFINITY: none is enough. */
+double tacit_forecast_border(const tacit_law *together, const tacit_law *alone, double owners,
+                             double own, double pooled);
+
+#endif

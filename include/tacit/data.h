@@ -87,12 +87,13 @@ typedef enum tacit_missing_rule {
     TACIT_MISSING_DROP, /* the record */
     TACIT_MISSING_ZERO,
     TACIT_MISSING_MEAN, /* of the agent's own training records */
+    TACIT_MISSING_PUBLIC, /* the mean of public records */
 } tacit_missing_rule;
 
 typedef enum tacit_standardise {
     TACIT_STANDARDISE_NONE,
     TACIT_STANDARDISE_AGENT,  /* each agent by its own training records */
-    TACIT_STANDARDISE_PUBLIC, /* by constants from a file */
+    TACIT_STANDARDISE_PUBLIC, /* by constants from a file, or by public records */
     TACIT_STANDARDISE_POOLED, /* by everybody's training records: an oracle, it leaks */
 } tacit_standardise;
 
@@ -115,6 +116,7 @@ typedef struct tacit_data_options {
     char label_column[TACIT_TEXT_MAX];
     char ignore[TACIT_TEXT_MAX];     /* columns to leave out, separated by commas */
     char categories[TACIT_TEXT_MAX]; /* "colour=red|green|blue; size=s|m|l": one feature a word */
+    char ordinal[TACIT_TEXT_MAX];    /* likewise, but one feature a column: 0, 1, 2, ... */
     char missing[TACIT_TEXT_MAX];    /* how a missing value is written, beside "" */
     int missing_rule;                /* tacit_missing_rule */
     /* mat */
@@ -123,6 +125,12 @@ typedef struct tacit_data_options {
     char positive[TACIT_TEXT_MAX];  /* labels that count as +1, separated by commas */
     char threshold[TACIT_TEXT_MAX]; /* a number: labels above count as +1, others as -1 */
     bool bias;                      /* append a constant 1 feature */
+    /* of a table: what is public, what is used at all, and in which directions */
+    int64_t public_records; /* the last ones: nobody owns them */
+    int64_t records;        /* of the others, the first ones; 0: all */
+    bool shuffle;           /* before first and last are told */
+    int64_t components;     /* principal ones of the public records; 0: features stay */
+    bool standardise_labels; /* by public labels */
     /* from a table to agents */
     int partition; /* tacit_partition */
     double alpha;
@@ -144,7 +152,8 @@ typedef struct tacit_data_options {
     double public_users;        /* share of users whose ratings are everybody's: no agents */
     double shrinkage;           /* ratings that an item's public effect is shrunk by */
     double facts_scale;         /* features from facts are multiplied by this */
-    bool whiten;                /* items' features alike in all directions, by public moments */
+    bool whiten;                /* features alike in all directions, by public moments; tables:
+                                 * components of deviation 1 */
     double whiten_ridge;        /* of their mean second moment */
     double bias_scale;          /* the constant feature */
     char items[TACIT_TEXT_MAX]; /* file: facts about items */
@@ -174,6 +183,7 @@ typedef struct tacit_source {
     bool targets_leak;     /* they were made from training records */
     unsigned leaks;        /* TACIT_LEAK_ bits */
     uint64_t dropped;      /* records left out for a missing value */
+    uint64_t public_records; /* that nobody owns */
 } tacit_source;
 
 tacit_status tacit_data_load(tacit_source *out, const tacit_data_options *options,

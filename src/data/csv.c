@@ -118,7 +118,9 @@ static tacit_status read_word(reader *r, const tacit_csv_field *field, uint32_t 
                  missing ? " (or set data.missing-rule)" : "");
         return bad_cell(r, field, column, expected, err);
     }
-    for (uint32_t k = 0; k < plan->words.count; k++)
+    if (plan->role == TACIT_CSV_PLACE)
+        *x = missing ? NAN : (double)word;
+    for (uint32_t k = 0; plan->role == TACIT_CSV_WORD && k < plan->words.count; k++)
         x[k] = missing ? NAN : k == word ? 1 : 0;
     return TACIT_OK;
 }
@@ -161,6 +163,7 @@ static tacit_status read_cell(reader *r, const tacit_csv_field *field, uint32_t 
     case TACIT_CSV_NUMBER:
         return read_feature(r, field, column, err);
     case TACIT_CSV_WORD:
+    case TACIT_CSV_PLACE:
         return read_word(r, field, column, err);
     case TACIT_CSV_LABEL:
         return read_label(r, field, column, err);

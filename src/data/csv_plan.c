@@ -52,6 +52,7 @@ static tacit_status read_names(tacit_csv_plan *plan, tacit_csv_scan *scan, bool 
 {
     tacit_csv_field field;
     tacit_status status;
+    bool row_names = false;
     if (!tacit_csv_more(scan))
         return tacit_fail(err, TACIT_EINPUT, "%s: empty; expected %s", scan->name,
                           header ? "a line with the column names" : "records");
@@ -62,15 +63,22 @@ static tacit_status read_names(tacit_csv_plan *plan, tacit_csv_scan *scan, bool 
         if (plan->names.count >= TACIT_CSV_MAX_COLUMNS)
             return tacit_fail(err, TACIT_EINPUT, "%s:%" PRIu64 ": more than %d columns", scan->name,
                               field.line, TACIT_CSV_MAX_COLUMNS);
-        if ((status =
-                 header ? add_column(plan, scan->name, &field, err) : number_column(plan, err)))
+        /* Row names as R writes them: a first column that the header leaves nameless. */
+        bool nameless = header && plan->names.count == 0 && field.len == 0 && !field.last;
+        row_names |= nameless;
+        if ((status = header && !nameless ? add_column(plan, scan->name, &field, err)
+                                          : number_column(plan, err)))
             return status;
     } while (!field.last);
     if (!header)
         *scan = start; /* it was a record */
     plan->columns = plan->names.count;
     plan->column = calloc(plan->columns, sizeof *plan->column);
-    return plan->column ? TACIT_OK : tacit_out_of_memory(err);
+    if (!plan->column)
+        return tacit_out_of_memory(err);
+    if (row_names)
+        plan->column[0].role = TACIT_CSV_IGNORED;
+    return TACIT_OK;
 }
 
 /* ---- roles ---- */
@@ -172,7 +180,7 @@ static tacit_status count_features(tacit_csv_plan *plan, const char *name,
     for (uint32_t k = 0; k < plan->columns; k++) {
         tacit_csv_column *column = &plan->column[k];
         column->feature = plan->features;
-        if (column->role == TACIT_CSV_NUMBER)
+        if (column->role == TACIT_CSV_NUMBER || column->role == TACIT_CSV_PLACE)
             plan->features++;
         else if (column->role == TACIT_CSV_WORD)
             plan->features += column->words.count;
@@ -201,7 +209,9 @@ tacit_status tacit_csv_plan_read(tacit_csv_plan *plan, tacit_csv_scan *scan,
         (status = give_role(plan, name, "label-column", o->label_column, !o->labels_path[0],
                             o->labels_path[0], TACIT_CSV_LABEL, err)) ||
         (status = ignore(plan, name, o->ignore, err)) ||
-        (status = tacit_csv_declare(plan, name, o->categories, err)))
+        (status =
+             tacit_csv_declare(plan, name, "categories", o->categories, TACIT_CSV_WORD, err)) ||
+        (status = tacit_csv_declare(plan, name, "ordinal", o->ordinal, TACIT_CSV_PLACE, err)))
         return status;
     if (need_agent && !plan->has_agent)
         return tacit_fail(err, TACIT_EINPUT,
@@ -243,9 +253,10 @@ tacit_status tacit_csv_plan_features(const tacit_csv_plan *plan, tacit_names *fe
     for (uint32_t k = 0; k < plan->columns && !status; k++) {
         const tacit_csv_column *column = &plan->column[k];
         const char *name = tacit_names_get(&plan->names, k);
-        if (column->role == TACIT_CSV_NUMBER)
+        if (column->role == TACIT_CSV_NUMBER || column->role == TACIT_CSV_PLACE)
             status = add_feature(features, name, NULL, err);
-        for (uint32_t w = 0; w < column->words.count && !status; w++)
+        const bool each = column->role == TACIT_CSV_WORD;
+        for (uint32_t w = 0; each && w < column->words.count && !status; w++)
             status = add_feature(features, name, tacit_names_get(&column->words, w), err);
     }
     return status;

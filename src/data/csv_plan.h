@@ -11,6 +11,7 @@
 typedef enum tacit_csv_role {
     TACIT_CSV_NUMBER, /* a feature */
     TACIT_CSV_WORD,   /* a feature for each declared word */
+    TACIT_CSV_PLACE,  /* a feature: the place of its word in the declared list */
     TACIT_CSV_AGENT,
     TACIT_CSV_LABEL,
     TACIT_CSV_IGNORED
@@ -41,9 +42,9 @@ tacit_status tacit_csv_plan_features(const tacit_csv_plan *plan, tacit_names *fe
 void tacit_csv_words(const tacit_names *words, char *out, size_t size);
 
 /* ---- csv_words.c ---- */
-/* Declare the words of `categories`. */
-tacit_status tacit_csv_declare(tacit_csv_plan *plan, const char *name, const char *categories,
-                               tacit_error *err);
+/* Declare the words of `list`, the value of option `key`; its columns get `role`. */
+tacit_status tacit_csv_declare(tacit_csv_plan *plan, const char *name, const char *key,
+                               const char *list, tacit_csv_role role, tacit_error *err);
 /* The column called so, or an error that names the option `key` and the nearest column. */
 tacit_status tacit_csv_find(const tacit_csv_plan *plan, const char *name, const char *key,
                             const char *wanted, size_t len, uint32_t *at, tacit_error *err);

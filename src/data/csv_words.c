@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Columns of words, declared as in "colour=red|green|blue; front,back=flat|round": one feature a
- * word, which is 1 where the column has it. Words must be declared: what a column may hold is
- * then public, and not learned from records. So is the number of features.
+ * word, which is 1 where the column has it (data.categories), or one feature, the place of its word
+ * in the list (data.ordinal). Words must be declared: what a column may hold is then public, and
+ * not learned from records. So is the number of features.
  */
 #include "data/csv_plan.h"
 
@@ -27,16 +28,16 @@ static piece next_piece(const char **at, const char *end, char stop)
     return (piece){from, (size_t)(to - from)};
 }
 
-static tacit_status bad_declaration(piece part, tacit_error *err)
+static tacit_status bad_declaration(const char *key, piece part, tacit_error *err)
 {
     char shown[TACIT_CSV_SHOWN_MAX + 4];
     return tacit_fail(err, TACIT_EINPUT,
-                      "data.categories has \"%s\"; expected columns and their words, as in "
+                      "data.%s has \"%s\"; expected columns and their words, as in "
                       "\"colour=red|green; size=s|m|l\"",
-                      tacit_csv_shown(part.text, part.len, shown));
+                      key, tacit_csv_shown(part.text, part.len, shown));
 }
 
-static tacit_status declare_words(tacit_names *words, piece list, tacit_error *err)
+static tacit_status declare_words(tacit_names *words, const char *key, piece list, tacit_error *err)
 {
     char shown[TACIT_CSV_SHOWN_MAX + 4];
     const char *at = list.text, *end = list.text + list.len;
@@ -47,46 +48,47 @@ static tacit_status declare_words(tacit_names *words, piece list, tacit_error *e
         uint32_t number;
         bool added;
         if (word.len == 0)
-            return bad_declaration(list, err);
+            return bad_declaration(key, list, err);
         tacit_status status = tacit_names_intern(words, word.text, word.len, &number, &added, err);
         if (status)
             return status;
         if (!added)
-            return tacit_fail(err, TACIT_EINPUT, "data.categories has \"%s\" twice in one list",
+            return tacit_fail(err, TACIT_EINPUT, "data.%s has \"%s\" twice in one list", key,
                               tacit_csv_shown(word.text, word.len, shown));
     }
     return TACIT_OK;
 }
 
-static tacit_status declare_column(tacit_csv_plan *plan, const char *name, piece column,
-                                   piece words, tacit_error *err)
+static tacit_status declare_column(tacit_csv_plan *plan, const char *name, const char *key,
+                                   tacit_csv_role role, piece column, piece words, tacit_error *err)
 {
     uint32_t at;
-    tacit_status status =
-        tacit_csv_find(plan, name, "categories", column.text, column.len, &at, err);
+    tacit_status status = tacit_csv_find(plan, name, key, column.text, column.len, &at, err);
     if (status)
         return status;
-    if (plan->column[at].role != TACIT_CSV_NUMBER)
-        return tacit_fail(err, TACIT_EINPUT, "data.categories has column \"%.200s\", which is %s",
+    tacit_csv_role now = plan->column[at].role;
+    if (now != TACIT_CSV_NUMBER)
+        return tacit_fail(err, TACIT_EINPUT, "data.%s has column \"%.200s\", which is %s", key,
                           tacit_names_get(&plan->names, at),
-                          plan->column[at].role == TACIT_CSV_WORD      ? "there twice"
-                          : plan->column[at].role == TACIT_CSV_IGNORED ? "left out"
-                                                                       : "the label or the agent");
-    plan->column[at].role = TACIT_CSV_WORD;
-    return declare_words(&plan->column[at].words, words, err);
+                          now == role                                       ? "there twice"
+                          : now == TACIT_CSV_WORD || now == TACIT_CSV_PLACE ? "in data.categories"
+                          : now == TACIT_CSV_IGNORED                        ? "left out"
+                                                     : "the label or the agent");
+    plan->column[at].role = role;
+    return declare_words(&plan->column[at].words, key, words, err);
 }
 
-tacit_status tacit_csv_declare(tacit_csv_plan *plan, const char *name, const char *categories,
-                               tacit_error *err)
+tacit_status tacit_csv_declare(tacit_csv_plan *plan, const char *name, const char *key,
+                               const char *list, tacit_csv_role role, tacit_error *err)
 {
-    const char *at = categories, *end = categories + strlen(categories);
+    const char *at = list, *end = list + strlen(list);
     while (at < end) {
         piece part = next_piece(&at, end, ';');
         if (part.len == 0)
             continue; /* a final semicolon */
         const char *inside = part.text, *stop = part.text + part.len;
         if (!memchr(inside, '=', part.len))
-            return bad_declaration(part, err);
+            return bad_declaration(key, part, err);
         piece columns = next_piece(&inside, stop, '=');
         piece words = {inside, (size_t)(stop - inside)};
         inside = columns.text;
@@ -96,8 +98,8 @@ tacit_status tacit_csv_declare(tacit_csv_plan *plan, const char *name, const cha
             more = memchr(inside, ',', (size_t)(stop - inside)) != NULL;
             piece column = next_piece(&inside, stop, ',');
             if (column.len == 0)
-                return bad_declaration(part, err);
-            tacit_status status = declare_column(plan, name, column, words, err);
+                return bad_declaration(key, part, err);
+            tacit_status status = declare_column(plan, name, key, role, column, words, err);
             if (status)
                 return status;
         } while (more);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a table to agents: who gets which record (partition.c), for which split (split.c), what
- * stands in for missing values, the scale of features (standardise.c), the bias, the bound.
+ * From a table to agents: which records are public (slice.c), who gets which of the others
+ * (partition.c), for which split (split.c), what stands in for missing values, the scale of
+ * features (standardise.c), their principal components (slice.c), the bias, the bound.
  *
  * Rows are sorted by agent first, keeping their order within an agent; then each agent's rows
  * are finished and put, one agent after the other, so that an agent's mean and scale need room
@@ -10,11 +11,12 @@
  * being charged to anybody, and `leaks` says so.
  *
  * The order of the steps matters: missing values get the mean of the raw feature, then features
- * are scaled, then the bias is appended (so it stays 1), then the row is bounded (so the bound
- * holds for what is kept).
+ * are scaled and reduced to components, then the bias is appended (so it stays 1), then the row is
+ * bounded (so the bound holds for what is kept).
  */
 #include "data/dataset.h"
 #include "data/partition.h"
+#include "data/slice.h"
 #include "data/split.h"
 #include "data/standardise.h"
 
@@ -52,6 +54,7 @@ typedef struct dealing {
     double *stand_in;  /* for the agent's missing features */
     uint32_t *present; /* of each feature: training values of the agent */
     tacit_scale scale;
+    tacit_slice slice; /* public records */
     tacit_dataset *data;
 } dealing;
 
@@ -69,6 +72,7 @@ static void dealing_clear(dealing *d)
     free(d->stand_in);
     free(d->present);
     tacit_scale_clear(&d->scale);
+    tacit_slice_clear(&d->slice);
     tacit_dataset_free(d->data);
     tacit_random_clear(&d->random);
 }
@@ -87,11 +91,6 @@ static void unpack_row(const tacit_table *table, const void *bytes, double *x)
         memcpy(x, bytes, row_bytes(table));
 }
 
-static void load_row(const tacit_table *table, size_t row, double *x)
-{
-    unpack_row(table, (const unsigned char *)table->x.bytes + row * row_bytes(table), x);
-}
-
 /* ---- which rows, whose, for what ---- */
 
 /* A record without a label teaches nothing: it goes under every rule. */
@@ -100,7 +99,7 @@ static bool leave_out(dealing *d, size_t row)
     const tacit_table *table = d->table;
     if (isnan(table->y[row]))
         return true;
-    load_row(table, row, d->x);
+    tacit_table_get(table, row, d->x);
     for (size_t k = 0; k < table->features; k++) {
         if (isnan(d->x[k])) {
             d->fills = true;
@@ -223,15 +222,20 @@ static void load_at(dealing *d, uint32_t agent, uint64_t at)
     if (s->bytes && agent >= s->begin && agent < s->end)
         unpack_row(d->table, s->bytes + (at - d->first[s->begin]) * row_bytes(d->table), d->x);
     else
-        load_row(d->table, d->order[at], d->x);
+        tacit_table_get(d->table, d->order[at], d->x);
 }
 
 /* ---- one agent ---- */
 
-/* What stands in for its missing features: 0, or the mean of those its training records have. */
+/* What stands in for its missing features: 0, the mean of those its training records have, or that
+ * of public records. */
 static void find_stand_ins(dealing *d, uint32_t agent)
 {
     size_t width = d->table->features;
+    if (d->options->missing_rule == TACIT_MISSING_PUBLIC) {
+        memcpy(d->stand_in, d->slice.stand_in, width * sizeof *d->stand_in);
+        return;
+    }
     memset(d->stand_in, 0, width * sizeof *d->stand_in);
     if (d->options->missing_rule != TACIT_MISSING_MEAN)
         return;
@@ -266,10 +270,23 @@ static void measure(dealing *d, uint32_t agent)
     }
 }
 
+/* Features of a record as an agent gets it, without a bias. */
+static size_t width_kept(const dealing *d)
+{
+    return d->options->components > 0 ? (size_t)d->options->components : d->table->features;
+}
+
+static double label_at(const dealing *d, uint64_t at)
+{
+    double y = d->table->y[d->order[at]];
+    return d->options->standardise_labels ? (y - d->slice.label_mean) / d->slice.label_deviation
+                                          : y;
+}
+
 static tacit_status put_agent(dealing *d, uint32_t agent, tacit_error *err)
 {
     const tacit_data_options *o = d->options;
-    size_t width = d->table->features, row[TACIT_SPLITS] = {0};
+    size_t width = width_kept(d), row[TACIT_SPLITS] = {0};
     tacit_status status = TACIT_OK;
     fetch(d, agent);
     if (d->fills)
@@ -283,12 +300,12 @@ static tacit_status put_agent(dealing *d, uint32_t agent, tacit_error *err)
         load_filled(d, agent, at);
         if (o->standardise != TACIT_STANDARDISE_NONE)
             tacit_scale_apply(&d->scale, d->x);
+        tacit_slice_project(&d->slice, d->x);
         if (o->bias)
             d->x[width] = 1;
         tacit_bound_row(d->x, width + (o->bias ? 1U : 0U), (tacit_bound)o->bound, d->table->scalar);
         tacit_split split = (tacit_split)d->split[at];
-        status = tacit_dataset_put(d->data, agent, split, row[split]++, d->x,
-                                   d->table->y[d->order[at]], err);
+        status = tacit_dataset_put(d->data, agent, split, row[split]++, d->x, label_at(d, at), err);
     }
     return status;
 }
@@ -301,6 +318,11 @@ static tacit_status prepare_scale(dealing *d, tacit_error *err)
     if (o->standardise == TACIT_STANDARDISE_NONE)
         return TACIT_OK;
     tacit_status status = tacit_scale_create(&d->scale, d->table->features, err);
+    if (!status && o->standardise == TACIT_STANDARDISE_PUBLIC && d->slice.rows > 0 &&
+        !o->constants[0]) {
+        tacit_slice_scale(&d->slice, d->table, o, &d->scale);
+        return tacit_scale_settle(&d->scale, err);
+    }
     if (!status && o->standardise == TACIT_STANDARDISE_PUBLIC)
         return tacit_scale_read(&d->scale, o->constants, o->folder, err);
     if (status || o->standardise != TACIT_STANDARDISE_POOLED)
@@ -333,13 +355,19 @@ static tacit_status put_all(dealing *d, tacit_error *err)
 {
     const tacit_data_options *o = d->options;
     const uint32_t *const counts[] = {d->counts[0], d->counts[1], d->counts[2]};
-    tacit_status status = tacit_dataset_create_in(&d->data, tacit_data_scratch(o), d->agents,
-                                                  d->table->features + (o->bias ? 1U : 0U),
-                                                  d->table->scalar, counts, err);
+    tacit_status status =
+        tacit_dataset_create_in(&d->data, tacit_data_scratch(o), d->agents,
+                                width_kept(d) + (o->bias ? 1U : 0U), d->table->scalar, counts, err);
     if (!status)
         status = claim_shelf(d, err);
+    if (!status && d->slice.rows > 0)
+        status = tacit_slice_measure(&d->slice, d->table, o, err);
     if (!status)
         status = prepare_scale(d, err);
+    if (!status)
+        status =
+            tacit_slice_decompose(&d->slice, d->table, o,
+                                  o->standardise == TACIT_STANDARDISE_NONE ? NULL : &d->scale, err);
     for (uint32_t i = 0; i < d->agents && !status; i++)
         status = put_agent(d, i, err);
     return status ? status : name_agents(d, err);
@@ -364,8 +392,10 @@ tacit_status tacit_table_deal(tacit_source *out, const tacit_table *table,
 
     *out = (tacit_source){0};
     tacit_random_init(&d.random, seed);
-    if ((status = tacit_split_check(options, err)) || (status = claim_for_rows(&d, err)) ||
-        (status = drop_rows(&d, err)) ||
+    if ((status = tacit_split_check(options, err)) ||
+        (status = tacit_slice_check(options, table->features, err)) ||
+        (status = claim_for_rows(&d, err)) || (status = drop_rows(&d, err)) ||
+        (status = tacit_slice_take(&d.slice, d.owner, table->rows, options, &d.random, err)) ||
         (status = tacit_partition_deal(d.owner, &d.agents, table, options, &d.random, err)) ||
         (status = sort_by_agent(&d, err)) || (status = deal_splits(&d, err)) ||
         (status = put_all(&d, err)))
@@ -374,6 +404,7 @@ tacit_status tacit_table_deal(tacit_source *out, const tacit_table *table,
     d.data = NULL;
     out->leaks = leaks(&d);
     out->dropped = d.dropped;
+    out->public_records = d.slice.rows;
 out:
     dealing_clear(&d);
     return status;

@@ -8,6 +8,7 @@
 #include "data/label.h"
 #include "data/shards.h"
 #include "data/side.h"
+#include "data/slice.h"
 #include "data/table.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 static const char *const sources[] = {"linear-separators", "csv",    "libsvm", "idx", "npy", "mat",
                                       "ratings",           "shards", NULL};
 static const char *const separators[] = {"comma", "tab", "semicolon", "blanks", NULL};
-static const char *const missing_rules[] = {"refuse", "drop", "zero", "mean", NULL};
+static const char *const missing_rules[] = {"refuse", "drop", "zero", "mean", "public", NULL};
 static const char *const partitions[] = {"own",      "iid",     "dirichlet", "shards",
                                          "quantity", "classes", NULL};
 static const char *const standards[] = {"none", "agent", "public", "pooled", NULL};
@@ -77,15 +78,27 @@ static const tacit_option options[] = {
     TEXT("ignore", "", ignore, "csv: columns to leave out, separated by commas"),
     TEXT("categories", "", categories,
          "csv: columns of words, as in \"colour=red|green; size=s|m|l\": a feature each word"),
+    TEXT("ordinal", "", ordinal,
+         "csv: columns of words that become numbers, as in \"size=s|m|l\": 0, 1, 2"),
     TEXT("missing", "?", missing, "csv: how a missing value is written, beside nothing at all"),
     CHOICE("missing-rule", "refuse", missing_rules, missing_rule,
-           "a missing value: an error, drop the record, zero, or the agent's own mean"),
+           "a missing value: an error, drop the record, zero, the agent's own mean, or that of "
+           "public records"),
     TEXT("x-name", "X", x_name, "mat: variable with the records; a cell of matrices: one an agent"),
     TEXT("y-name", "Y", y_name, "mat: variable with the labels"),
     TEXT("positive", "", positive,
          "labels that count as +1, separated by commas, all others as -1; empty: numbers"),
     TEXT("threshold", "", threshold, "labels above this number count as +1, others as -1"),
     FLAG("bias", "false", bias, "append a feature that is 1"),
+    COUNT("public", "0", 0, UINT32_MAX, public_records,
+          "so many of the last records of a table are public: no agent owns them"),
+    COUNT("records", "0", 0, UINT32_MAX, records,
+          "use only so many of the other records, the first ones; 0: all"),
+    FLAG("shuffle", "false", shuffle, "shuffle a table before first and last records are told"),
+    COUNT("components", "0", 0, TACIT_COMPONENTS_MOST, components,
+          "replace features by so many principal components of the public records; 0: do not"),
+    FLAG("standardise-labels", "false", standardise_labels,
+         "labels to mean 0 and deviation 1, by the public records"),
     CHOICE("partition", "own", partitions, partition,
            "who gets which record: as the file says, or dealt to \"agents\" agents"),
     REAL("alpha", "0.5", 1e-6, 1e6, alpha, "dirichlet, quantity: small is uneven"),
@@ -96,9 +109,9 @@ static const tacit_option options[] = {
          "share of an agent's records for validation; ratings: of those not for test"),
     CHOICE("standardise", "none", standards, standardise,
            "features to mean 0 and deviation 1: by each agent's own training records, by public "
-           "constants, or by all records (which leaks)"),
+           "constants or public records, or by all records (which leaks)"),
     TEXT("constants", "", constants,
-         "standardise public: a file with \"mean,deviation\" a feature"),
+         "standardise public: a file with \"mean,deviation\" a feature; empty: public records"),
     CHOICE("features", "als", features, features,
            "ratings: an item's features: factors of all training ratings (which leaks), facts "
            "from \"items\", factors of public users' ratings, or both of these"),
@@ -115,7 +128,8 @@ static const tacit_option options[] = {
     REAL("facts-scale", "1", 1e-6, 1e6, facts_scale,
          "ratings: multiplies features from \"items\"; small ones are held back more by a ridge"),
     FLAG("whiten", "false", whiten,
-         "ratings: turn public features so that they are alike in all directions"),
+         "turn public features of ratings so that they are alike in all directions; tables: "
+         "components of deviation 1"),
     REAL("whiten-ridge", "0.01", 0, 1e6, whiten_ridge,
          "ratings: added to features' second moments first, in parts of their mean"),
     REAL("bias-scale", "1", 1e-6, 1e6, bias_scale,
@@ -283,14 +297,41 @@ static tacit_status load_ratings(tacit_source *out, const tacit_data_options *o,
     return status;
 }
 
+/* Keys that mean something for tables only would be ignored elsewhere, and nobody would notice. */
+static tacit_status check_for_tables(const tacit_data_options *o, tacit_error *err)
+{
+    const struct {
+        bool set;
+        const char *key;
+    } keys[] = {{o->public_records != 0, "public"},
+                {o->records != 0, "records"},
+                {o->shuffle, "shuffle"},
+                {o->components != 0, "components"},
+                {o->standardise_labels, "standardise-labels"},
+                {o->missing_rule == TACIT_MISSING_PUBLIC, "missing-rule \"public\""}};
+    const bool table = o->source != TACIT_SOURCE_LINEAR_SEPARATORS &&
+                       o->source != TACIT_SOURCE_RATINGS && o->source != TACIT_SOURCE_SHARDS;
+    for (size_t k = 0; !table && k < sizeof keys / sizeof *keys; k++) {
+        if (keys[k].set)
+            return tacit_fail(err, TACIT_EINPUT,
+                              "data.%s is for tables of records, such as csv; leave it out",
+                              keys[k].key);
+    }
+    if (o->whiten && o->source != TACIT_SOURCE_RATINGS && o->components == 0)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "data.whiten is for ratings, whose items have public features, and for "
+                          "data.components; leave it out (data.standardise scales the features of "
+                          "tables)");
+    return TACIT_OK;
+}
+
 tacit_status tacit_data_load(tacit_source *out, const tacit_data_options *data_options,
                              tacit_scalar scalar, uint64_t seed, tacit_error *err)
 {
     *out = (tacit_source){0};
-    if (data_options->whiten && data_options->source != TACIT_SOURCE_RATINGS)
-        return tacit_fail(err, TACIT_EINPUT,
-                          "data.whiten is for ratings, whose items have public features; leave it "
-                          "out (data.standardise scales the features of tables)");
+    tacit_status status = check_for_tables(data_options, err);
+    if (status)
+        return status;
     switch (data_options->source) {
     case TACIT_SOURCE_LINEAR_SEPARATORS:
         return tacit_data_linear_separators(out, data_options, scalar, seed, err);

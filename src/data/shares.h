@@ -11,6 +11,7 @@ typedef enum tacit_deal_draw {
     TACIT_DRAW_SHARDS,    /* the shuffle of shards, likewise */
     TACIT_DRAW_DIRICHLET, /* index = number << 12 | share / 2^20 */
     TACIT_DRAW_PUBLIC,    /* ratings: the shuffle whose first users are public */
+    TACIT_DRAW_SLICE,     /* tables: the shuffle before public records are told */
 } tacit_deal_draw;
 void tacit_deal_stream(tacit_stream *s, const tacit_random *random, tacit_deal_draw kind,
                        uint32_t index);

@@ -99,6 +99,16 @@ tacit_status tacit_table_put(tacit_table *table, size_t row, const double *x, do
     return TACIT_OK;
 }
 
+void tacit_table_get(const tacit_table *table, size_t row, double *x)
+{
+    const size_t count = table->features;
+    const float *narrow = (const float *)table->x.bytes + row * count;
+    for (size_t k = 0; table->scalar == TACIT_F32 && k < count; k++)
+        x[k] = (double)narrow[k];
+    if (table->scalar == TACIT_F64 && count > 0)
+        memcpy(x, (const double *)table->x.bytes + row * count, count * sizeof *x);
+}
+
 /* ---- several files ---- */
 
 static tacit_status check_alike(const tacit_table *a, const char *a_name, const tacit_table *b,

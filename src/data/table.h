@@ -40,6 +40,8 @@ tacit_status tacit_table_own(tacit_table *table, tacit_error *err);
 /* Write a row; refuses infinity and what overflows the scalar; NaN sets `missing`. */
 tacit_status tacit_table_put(tacit_table *table, size_t row, const double *x, double y,
                              tacit_error *err);
+/* Read a row, NaN where a value is missing. */
+void tacit_table_get(const tacit_table *table, size_t row, double *x);
 /* Put `count` tables behind each other; they are empty afterwards. Columns must be the same;
  * with `widen` a table may have fewer features than another, which are 0. `names` of the files
  * are for messages. */

@@ -17,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
-enum { HEAD = 6, FEATURES = 2, ROW = 2 * (FEATURES + 1) };
+enum { HEAD = 8, FEATURES = 2, ROW = 2 * (FEATURES + 1) };
 
 static double number(const uint8_t *at)
 {
@@ -32,12 +32,18 @@ static tacit_data_options choose(const uint8_t *b)
     tacit_data_options o = {.partition = b[0] % 7, .agents = b[1] % 40, .shards = b[2] % 9};
     o.alpha = alpha[b[2] % 8];
     o.t = (double)b[3] / 200;
-    o.missing_rule = 1 + b[4] % 3;
-    o.standardise = b[4] / 3 % 4 == TACIT_STANDARDISE_PUBLIC ? 0 : b[4] / 3 % 4;
+    o.missing_rule = 1 + b[4] % 4;
+    o.standardise = b[4] / 4 % 4; /* public: by public records, there is no file */
     o.bias = b[5] & 1;
     o.bound = (b[5] >> 1) % 3;
     o.test_fraction = b[5] & 16 ? 0.4 : 0;
     o.validation_fraction = b[5] & 32 ? 0.3 : 0;
+    o.public_records = b[6] % 8;
+    o.records = b[6] / 8 % 8;
+    o.shuffle = b[6] & 64;
+    o.standardise_labels = b[6] & 128;
+    o.components = b[7] % 4;
+    o.whiten = b[7] & 4;
     return o;
 }
 
@@ -66,7 +72,9 @@ static void try_deal(tacit_table *t, const tacit_data_options *o, uint64_t seed)
     if (status ? s.data != NULL || err.text[0] == '\0' : s.data == NULL)
         abort();
     if (!status) {
-        if (tacit_describe(&d, s.data, &err) || d.all.rows + s.dropped != t->rows ||
+        uint64_t left = t->rows - s.dropped - s.public_records;
+        uint64_t want = o->records > 0 ? (uint64_t)o->records : left;
+        if (tacit_describe(&d, s.data, &err) || d.all.rows != want || want > left ||
             !isfinite(d.label_least) || !isfinite(d.label_most))
             abort();
         if (o->bound == TACIT_BOUND_L2 && d.norm_most > 1)

@@ -18,7 +18,7 @@
 typedef struct tacit_pilot {
     double owners;  /* N, at least 1 */
     double records; /* n, of all owners together */
-    double noise;   /* sum of 1/epsilon_i^2; 0 without noise */
+    double noise;   /* sum of 1/epsilon_i^2 (tacit_exchange_noise); 0 without noise */
     double psi;     /* measured, above 0 */
 } tacit_pilot;
 
@@ -28,12 +28,24 @@ typedef struct tacit_lone_pilot {
     double psi;         /* of the owner's model, on the pooled records */
 } tacit_lone_pilot;
 
-enum { TACIT_LAW_TERMS = 3 };
+enum { TACIT_LAW_TERMS = 3, TACIT_EXCHANGE_MOST = 40 };
+
+/* What an epsilon is worth. The paper's budgets are of pure differential privacy and add up: the
+ * noise is in proportion to 1/epsilon. Better accountants need less noise, and not in proportion;
+ * then epsilon stands for the pure budget with as much noise. Logarithms, rising; between and
+ * beyond them straight lines; none: epsilon is worth itself. */
+typedef struct tacit_exchange {
+    size_t count;
+    double epsilon[TACIT_EXCHANGE_MOST], worth[TACIT_EXCHANGE_MOST];
+} tacit_exchange;
+double tacit_exchange_noise(const tacit_exchange *exchange, double epsilon); /* 1/worth^2 */
+double tacit_exchange_epsilon(const tacit_exchange *exchange, double noise); /* and back */
 
 typedef struct tacit_law {
     double c[TACIT_LAW_TERMS]; /* at least 0 each: floor, linear, square */
     double crowd;              /* exponent of N: the constants of the paper hold for one N */
     bool crowd_fitted;
+    tacit_exchange exchange; /* of epsilons; empty unless the caller puts one in */
 
     /* How far runs are from the law, in logarithms: 0.1 is about ten percent. All zero in a law of
      * given constants, which makes no intervals. */

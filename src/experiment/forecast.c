@@ -18,6 +18,31 @@
 
 #include <math.h>
 
+/* ---- what an epsilon is worth ---- */
+
+/* The line through the two nearest of `count` points, at x. */
+static double on_lines(size_t count, const double *from, const double *to, double x)
+{
+    size_t k = 1;
+    while (k + 1 < count && x > from[k])
+        k++;
+    return to[k - 1] + (x - from[k - 1]) * (to[k] - to[k - 1]) / (from[k] - from[k - 1]);
+}
+
+double tacit_exchange_noise(const tacit_exchange *exchange, double epsilon)
+{
+    if (exchange->count < 2)
+        return 1 / (epsilon * epsilon);
+    return exp(-2 * on_lines(exchange->count, exchange->epsilon, exchange->worth, log(epsilon)));
+}
+
+double tacit_exchange_epsilon(const tacit_exchange *exchange, double noise)
+{
+    if (exchange->count < 2)
+        return 1 / sqrt(noise);
+    return exp(on_lines(exchange->count, exchange->worth, exchange->epsilon, -0.5 * log(noise)));
+}
+
 /* ---- laws ---- */
 
 static double strength(const tacit_law *law, const tacit_pilot *place)
@@ -194,7 +219,7 @@ static double own_border(const tacit_law *law, double alone, const totals *all, 
         return INFINITY;
     const double root = reach * all->records / pow(all->owners, law->crowd);
     const double left = root * root - fmax(all->noise - own_noise, 0);
-    return left > 0 ? 1 / sqrt(left) : INFINITY;
+    return left > 0 ? tacit_exchange_epsilon(&law->exchange, left) : INFINITY;
 }
 
 double tacit_forecast_border(const tacit_law *together, const tacit_law *alone, double owners,
@@ -204,7 +229,8 @@ double tacit_forecast_border(const tacit_law *together, const tacit_law *alone, 
     const double reach = tacit_law_reach(together, psi);
     if (isnan(reach) || reach == 0)
         return INFINITY;
-    return pow(owners, together->crowd) * sqrt(owners) / (pooled * reach);
+    const double root = reach * pooled / pow(owners, together->crowd);
+    return tacit_exchange_epsilon(&together->exchange, root * root / owners);
 }
 
 typedef struct company {
@@ -248,7 +274,8 @@ static double least_partners(const company *c)
 static tacit_stake stake_of(const tacit_joiner *owner, const totals *all, const tacit_law *together,
                             const tacit_law *alone, double coverage)
 {
-    const double noise = 1 / (owner->epsilon * owner->epsilon), others = all->owners - 1;
+    const double noise = tacit_exchange_noise(&together->exchange, owner->epsilon);
+    const double others = all->owners - 1;
     const tacit_pilot place = {.owners = all->owners, .records = all->records, .noise = all->noise};
     tacit_stake stake = {.alone = tacit_law_alone_at(alone, owner->records, all->records, coverage),
                          .together = tacit_law_at(together, &place, coverage),
@@ -282,7 +309,7 @@ tacit_status tacit_forecast(tacit_stake *stakes, const tacit_joiner *owners, siz
         if (status)
             return status;
         all.records += owners[i].records;
-        all.noise += 1 / (owners[i].epsilon * owners[i].epsilon);
+        all.noise += tacit_exchange_noise(&together->exchange, owners[i].epsilon);
     }
     for (size_t i = 0; i < count; i++)
         stakes[i] = stake_of(&owners[i], &all, together, alone, coverage);

@@ -275,6 +275,30 @@ static void test_borders(void **state)
     assert_true(stakes[0].chance == 1 && stakes[2].chance == 0);
 }
 
+/* Where epsilon is not worth itself: borders are those of the worth, told as epsilon. */
+static void test_exchange(void **state)
+{
+    (void)state;
+    tacit_law together = tacit_law_given(1e-5, 0.1, 2e5);
+    const tacit_law alone = tacit_law_given(0, 10, 0), plain = together;
+    together.exchange = (tacit_exchange){
+        .count = 3, .epsilon = {log(0.1), 0, log(10)}, .worth = {log(0.3), log(2), log(30)}};
+    assert_true(near(tacit_exchange_noise(&together.exchange, 1), 0.25, 1e-12));
+    assert_true(near(tacit_exchange_noise(&together.exchange, 0.1), 1 / 0.09, 1e-12));
+    for (double epsilon = 1e-4; epsilon < 1e4; epsilon *= 1.9) {
+        const double noise = tacit_exchange_noise(&together.exchange, epsilon);
+        assert_true(near(tacit_exchange_epsilon(&together.exchange, noise), epsilon, 1e-9));
+    }
+    const double worth = tacit_forecast_border(&plain, &alone, 3, 1000, 56000);
+    const double epsilon = tacit_forecast_border(&together, &alone, 3, 1000, 56000);
+    assert_true(near(1 / sqrt(tacit_exchange_noise(&together.exchange, epsilon)), worth, 1e-9));
+    tacit_stake stakes[2];
+    const tacit_joiner owners[2] = {{"a", 1000, 1}, {"b", 1000, 1}};
+    forecast_with(stakes, owners, 2, &together, &alone);
+    const double s = sqrt(2 * 0.25) / 2000;
+    assert_true(near(stakes[0].together.psi, 1e-5 + 0.1 * s + 2e5 * s * s, 1e-9));
+}
+
 static void test_partners(void **state)
 {
     (void)state;
@@ -390,13 +414,14 @@ static void test_extremes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds_the_law),  cmocka_unit_test(test_never_negative),
-        cmocka_unit_test(test_is_a_minimum),   cmocka_unit_test(test_intervals),
-        cmocka_unit_test(test_misfit_counts),  cmocka_unit_test(test_bad_law_is_told),
-        cmocka_unit_test(test_alone),          cmocka_unit_test(test_reach),
-        cmocka_unit_test(test_borders),        cmocka_unit_test(test_partners),
-        cmocka_unit_test(test_chance),         cmocka_unit_test(test_refuses),
-        cmocka_unit_test(test_too_few_pilots), cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_finds_the_law), cmocka_unit_test(test_never_negative),
+        cmocka_unit_test(test_is_a_minimum),  cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_misfit_counts), cmocka_unit_test(test_bad_law_is_told),
+        cmocka_unit_test(test_alone),         cmocka_unit_test(test_reach),
+        cmocka_unit_test(test_borders),       cmocka_unit_test(test_partners),
+        cmocka_unit_test(test_exchange),      cmocka_unit_test(test_chance),
+        cmocka_unit_test(test_refuses),       cmocka_unit_test(test_too_few_pilots),
+        cmocka_unit_test(test_extremes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

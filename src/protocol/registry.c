@@ -12,7 +12,8 @@
     X(admm)               \
     X(perturbed)          \
     X(chorus)             \
-    X(one_shot)
+    X(one_shot)           \
+    X(learner)
 
 #define DECLARE(name) extern const tacit_protocol tacit_protocol_##name;
 EVERY_PROTOCOL(DECLARE)

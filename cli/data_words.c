@@ -206,6 +206,11 @@ void cli_data_words(const cli_data_facts *facts)
         snprintf(text, sizeof text, "%s records with a missing value", count);
         say("left out", text);
     }
+    if (facts->source.public_records > 0) {
+        cli_count(facts->source.public_records, count, sizeof count);
+        snprintf(text, sizeof text, "%s records that nobody owns", count);
+        say("public", text);
+    }
     say_labels(about);
     snprintf(text, sizeof text, "of a record: at most %.6g, mean %.6g", about->norm_most,
              about->norm_mean);

@@ -92,6 +92,14 @@ expect 3 'data.constants is empty' "$TACIT" data ten.yaml --set data.standardise
 printf '0,1\n' >constants.csv
 expect 3 'constants.csv: 1 lines of constants for 2 features' "$TACIT" data ten.yaml \
     --set data.standardise=public --set data.constants=constants.csv
+expect 3 'data.public is "600", but there are 600 records' "$TACIT" data ten.yaml \
+    --set data.public=600
+expect 3 'data.components is "3", but records have 2 features' "$TACIT" data ten.yaml \
+    --set data.public=100 --set data.components=3
+expect 3 'say how many of the last records are public' "$TACIT" data ten.yaml \
+    --set data.components=1
+says '100 records that nobody owns' "$TACIT" data ten.yaml --set data.public=100 \
+    --set data.standardise=public --set data.components=1 --set data.whiten=true
 expect 3 'no/such/folder' "$TACIT" data ten.yaml --set data.storage=file \
     --set data.scratch=no/such/folder
 

@@ -18,7 +18,8 @@ typedef struct tacit_shard tacit_shard; /* one agent's records of one split */
 #endif
 #define TACIT_DATASET_MAX_AGENTS (UINT32_MAX - 1)
 #define TACIT_BATCH_ROWS 4096 /* a batch never has more */
-#define TACIT_NAME_MAX 256    /* of an agent, with the final NUL */
+#define TACIT_WITHOUT_MOST 1000000
+#define TACIT_NAME_MAX 256 /* of an agent, with the final NUL */
 
 typedef enum tacit_split { TACIT_TRAIN, TACIT_VALIDATION, TACIT_TEST, TACIT_SPLITS } tacit_split;
 
@@ -132,7 +133,8 @@ typedef struct tacit_data_options {
     int64_t components;     /* principal ones of the public records; 0: features stay */
     bool standardise_labels; /* by public labels */
     /* from a table to agents */
-    int partition; /* tacit_partition */
+    int64_t without; /* so many agents come first, without records: a learner */
+    int partition;   /* tacit_partition */
     double alpha;
     int64_t shards; /* of each agent */
     double t;

@@ -22,6 +22,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -336,15 +337,18 @@ static tacit_status prepare_scale(dealing *d, tacit_error *err)
     return tacit_scale_settle(&d->scale, err);
 }
 
-/* Names that say no more than the agent's number are not kept. */
+/* Names that say no more than the agent's number are not kept. Who has no records is in no table:
+ * its name must not be one of those. */
 static tacit_status name_agents(dealing *d, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
+    const uint32_t first = (uint32_t)d->options->without;
     if (d->options->partition != TACIT_PARTITION_OWN)
         return status;
     for (uint32_t i = 0; i < d->agents && !status; i++) {
-        char number[TACIT_NUMBER_MAX];
-        const char *name = tacit_names_get(&d->table->owners, i);
+        char number[TACIT_NUMBER_MAX], nobody[TACIT_NUMBER_MAX + 16];
+        snprintf(nobody, sizeof nobody, "without-%" PRIu32, i);
+        const char *name = i < first ? nobody : tacit_names_get(&d->table->owners, i - first);
         if (strcmp(name, tacit_dataset_name(d->data, i, number)) != 0)
             status = tacit_dataset_set_name(d->data, i, name, err);
     }

@@ -101,6 +101,8 @@ static const tacit_option options[] = {
          "labels to mean 0 and deviation 1, by the public records"),
     CHOICE("partition", "own", partitions, partition,
            "who gets which record: as the file says, or dealt to \"agents\" agents"),
+    COUNT("without", "0", 0, TACIT_WITHOUT_MOST, without,
+          "so many first agents get no records, such as a learner; they count in \"agents\""),
     REAL("alpha", "0.5", 1e-6, 1e6, alpha, "dirichlet, quantity: small is uneven"),
     COUNT("shards", "2", 1, 1e9, shards, "shards: how many each agent gets"),
     REAL("t", "0.5", 0, 1, t, "classes: 0 equal shares of every class, 1 classes of one's own"),

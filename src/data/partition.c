@@ -271,9 +271,9 @@ static tacit_status prepare(plan *p, tacit_error *err)
     return TACIT_OK;
 }
 
-tacit_status tacit_partition_deal(uint32_t *owner, uint32_t *agents, const tacit_table *table,
-                                  const tacit_data_options *options, const tacit_random *random,
-                                  tacit_error *err)
+static tacit_status deal_among(uint32_t *owner, uint32_t *agents, const tacit_table *table,
+                               const tacit_data_options *options, const tacit_random *random,
+                               tacit_error *err)
 {
     static tacit_status (*const deal[])(plan *, tacit_error *) = {
         [TACIT_PARTITION_IID] = deal_iid,         [TACIT_PARTITION_DIRICHLET] = deal_classes,
@@ -293,4 +293,31 @@ tacit_status tacit_partition_deal(uint32_t *owner, uint32_t *agents, const tacit
     free(p.counts);
     free(p.share);
     return status;
+}
+
+/* Those without records come first and change nothing about who gets what of the others. */
+tacit_status tacit_partition_deal(uint32_t *owner, uint32_t *agents, const tacit_table *table,
+                                  const tacit_data_options *options, const tacit_random *random,
+                                  tacit_error *err)
+{
+    const bool own = options->partition == TACIT_PARTITION_OWN;
+    tacit_data_options others = *options;
+    if (options->without < 0 || options->without > TACIT_WITHOUT_MOST ||
+        (!own && options->without >= options->agents))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "data.without is \"%" PRId64 "\" of %" PRId64
+                          " agents (data.agents); somebody must have records",
+                          options->without, options->agents);
+    others.agents -= own ? 0 : options->without;
+    tacit_status status = deal_among(owner, agents, table, &others, random, err);
+    if (status || options->without == 0)
+        return status;
+    if (options->without > (int64_t)TACIT_DATASET_MAX_AGENTS - *agents)
+        return tacit_fail(err, TACIT_EINPUT, "data.without is \"%" PRId64 "\"; that is too many",
+                          options->without);
+    const uint32_t first = (uint32_t)options->without;
+    *agents += first;
+    for (size_t row = 0; row < table->rows; row++)
+        owner[row] += owner[row] != TACIT_NOT_DEALT ? first : 0;
+    return TACIT_OK;
 }

@@ -82,6 +82,7 @@ static tacit_status check_table(const tacit_data_options *o, tacit_error *err)
         {o->labels_path[0], "ratings hold their labels; leave data.labels-path empty"},
         {o->partition != TACIT_PARTITION_OWN,
          "ratings belong to their users; set data.partition to \"own\""},
+        {o->without != 0, "every user of ratings has some; set data.without to 0"},
         {o->standardise != TACIT_STANDARDISE_NONE,
          "features of ratings are made, not read; set data.standardise to \"none\""},
     };

@@ -53,6 +53,7 @@ static tacit_status check_options(const tacit_data_options *o, tacit_error *err)
         {o->bias, "bias"},
         {o->standardise != TACIT_STANDARDISE_NONE, "standardise"},
         {o->partition != TACIT_PARTITION_OWN, "partition"},
+        {o->without != 0, "without"},
         {o->positive[0] != '\0', "positive"},
         {o->threshold[0] != '\0', "threshold"},
         {o->labels_path[0] != '\0', "labels-path"},

@@ -57,6 +57,11 @@ static tacit_status check(const tacit_data_options *o, tacit_scalar scalar, taci
                           "data: agents and min-records must be at least 1, no count negative or "
                           "above %" PRIu32,
                           UINT32_MAX);
+    if (o->without < 0 || o->without >= o->agents)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "data.without is \"%" PRId64 "\" of %" PRId64
+                          " agents (data.agents); somebody must have records",
+                          o->without, o->agents);
     if (o->min_records > o->max_records)
         return tacit_fail(err, TACIT_EINPUT,
                           "data.min-records \"%" PRId64 "\" is above data.max-records \"%" PRId64
@@ -68,7 +73,7 @@ static tacit_status check(const tacit_data_options *o, tacit_scalar scalar, taci
                           o->label_noise);
     /* The least this can come to, before any of it is drawn. */
     size_t rows, each = (size_t)(o->min_records + o->test_records + o->validation_records);
-    if (!tacit_mul_size((size_t)o->agents, each, &rows))
+    if (!tacit_mul_size((size_t)(o->agents - o->without), each, &rows))
         rows = SIZE_MAX;
     return tacit_dataset_check_size((uint64_t)o->agents, rows, (size_t)o->dimension, scalar, err);
 }
@@ -81,10 +86,11 @@ static void draw_agent(drawing *d, uint32_t agent, double target[2])
     target[0] = tacit_stream_normal(&s);
     target[1] = tacit_stream_normal(&s);
     uint64_t choices = (uint64_t)(o->max_records - o->min_records) + 1;
-    d->counts[TACIT_TRAIN][agent] =
-        (uint32_t)((uint64_t)o->min_records + tacit_stream_below(&s, choices));
-    d->counts[TACIT_VALIDATION][agent] = (uint32_t)o->validation_records;
-    d->counts[TACIT_TEST][agent] = (uint32_t)o->test_records;
+    const uint64_t records = (uint64_t)o->min_records + tacit_stream_below(&s, choices);
+    const bool has = agent >= (uint64_t)o->without;
+    d->counts[TACIT_TRAIN][agent] = has ? (uint32_t)records : 0;
+    d->counts[TACIT_VALIDATION][agent] = has ? (uint32_t)o->validation_records : 0;
+    d->counts[TACIT_TEST][agent] = has ? (uint32_t)o->test_records : 0;
     tacit_stream_clear(&s);
 }
 

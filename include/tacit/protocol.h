@@ -109,6 +109,10 @@ void tacit_rounds_init(tacit_rounds *rounds, const tacit_public **words, uint32_
 /* Say this round's word to all neighbours. */
 tacit_status tacit_rounds_say(tacit_env *env, tacit_rounds *rounds, uint32_t kind,
                               tacit_public *payload);
+/* The same, neighbour by neighbour, where each is told something else: tell them all, then wait. */
+tacit_status tacit_rounds_tell(tacit_env *env, const tacit_rounds *rounds, tacit_agent to,
+                               uint32_t kind, tacit_public *payload);
+tacit_status tacit_rounds_wait(tacit_env *env, const tacit_rounds *rounds);
 /* The word of neighbour `slot` for the current round, NULL if it is missing. */
 const tacit_public *tacit_rounds_word(const tacit_rounds *rounds, uint32_t slot);
 /* Feed MESSAGE and TIMER events. Whenever a round is complete, `on` is called with a

@@ -95,6 +95,8 @@ tacit_status tacit_sums_next(tacit_env *env, const tacit_sums_plan *plan, tacit_
 uint64_t tacit_sums_round(const tacit_sums *sums);
 /* During `on`: neighbour `slot` is in the sum, with this weight. */
 bool tacit_sums_has(const tacit_sums *sums, uint32_t slot, double *weight);
+/* The degree that neighbour `slot` told with its key; 0: nothing was heard of it yet. */
+uint32_t tacit_sums_degree(const tacit_sums *sums, uint32_t slot);
 /* A number of a sum as a value: number * 2^-fraction. */
 double tacit_sums_value(const tacit_sums_plan *plan, const tacit_public *sum, size_t index);
 /* How often this agent tried again, and went without a sum. */

@@ -26,6 +26,7 @@ typedef struct tacit_tracking {
     double clip;     /* C; infinity: nothing is clipped, and no bound is known */
     double radius;   /* rows are cut to this l2 norm; infinity: none is */
     double reach;    /* the model is kept within this l2 distance of zero; infinity: it is not */
+    double longest;  /* words of a larger l2 norm are no words */
 } tacit_tracking;
 
 typedef struct tacit_tracked {
@@ -38,13 +39,18 @@ typedef struct tacit_some_records {
     size_t first, count;
 } tacit_some_records;
 
+/* Whether a public vector may be mixed in: finite, and no longer than `longest`. */
+bool tacit_tracked_takes(const tacit_tracking *how, const tacit_public *term);
+/* NULL terms stand for zero, and so do those that are too long. */
 void tacit_tracked_mix(tacit_tracked *w, const tacit_tracking *how, double keep, size_t terms,
                        const double *coef, const tacit_public *const *term);
 tacit_status tacit_tracked_descend(tacit_tracked *w, const tacit_tracking *how,
                                    const tacit_model *model, const tacit_shard *shard,
                                    tacit_some_records records, double keep, double step,
                                    tacit_scratch *scratch, tacit_error *err);
-/* What `moved` becomes, without the value: for planning. `keep` and `records` as above. */
+/* What `moved` becomes, without the value: for planning. It depends on public numbers that are
+ * known beforehand, never on what was heard: so what a round costs can be fixed at the start. */
+double tacit_tracked_mixed(const tacit_tracking *how, double moved, double keep, size_t terms);
 double tacit_tracked_moved(const tacit_tracking *how, const tacit_model *model, double moved,
                            double keep, double step, size_t records, size_t all_records);
 

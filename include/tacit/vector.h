@@ -61,6 +61,9 @@ void tacit_public_set_int(tacit_public *v, uint32_t segment, size_t index, int64
 /* ---- arithmetic on public vectors of one shape: public stays public ---- */
 void tacit_public_zero(tacit_public *out);
 void tacit_public_copy(tacit_public *out, const tacit_public *x);
+/* One segment of another vector, of as many numbers of the same scalar. */
+void tacit_public_copy_segment(tacit_public *out, uint32_t segment, const tacit_public *x,
+                               uint32_t from);
 void tacit_public_scale(tacit_public *x, double a);
 void tacit_public_axpy(tacit_public *y, double a, const tacit_public *x); /* y += a x */
 

@@ -30,6 +30,18 @@ void tacit_public_copy(tacit_public *out, const tacit_public *x)
     memcpy(v->data, from->data, v->shape->bytes);
 }
 
+void tacit_public_copy_segment(tacit_public *out, uint32_t segment, const tacit_public *x,
+                               uint32_t from)
+{
+    tacit_vector *v = tacit_vector_of_public(out), *source = tacit_vector_of_public(x);
+    const tacit_segment *there = &source->shape->segment[from];
+    check_writable(v);
+    assert(v->shape->segment[segment].count == there->count &&
+           v->shape->segment[segment].scalar == there->scalar);
+    memcpy(tacit_vector_segment(v, segment), tacit_vector_segment(source, from),
+           there->count * tacit_scalar_size(there->scalar));
+}
+
 void tacit_public_scale(tacit_public *x, double a)
 {
     tacit_vector *v = tacit_vector_of_public(x);

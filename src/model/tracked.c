@@ -101,21 +101,34 @@ static void project(tacit_tracked *w, const tacit_tracking *how)
         tacit_kernels_for(scalar_of(w))->scale(p, how->reach / length, numbers(w));
 }
 
+double tacit_tracked_mixed(const tacit_tracking *how, double moved, double keep, size_t terms)
+{
+    const double wrong = ROUNDING * ((double)terms + 2) * (fabs(keep) * how->reach + how->longest);
+    return settle(how, fabs(keep) * moved + 2 * (double)(terms + 1) * wrong);
+}
+
+bool tacit_tracked_takes(const tacit_tracking *how, const tacit_public *term)
+{
+    const tacit_vector *v = tacit_vector_of_public(term);
+    const tacit_segment *first = &v->shape->segment[0];
+    if (isinf(how->longest)) /* nothing is promised, and a pass over memory saved */
+        return true;
+    const double length = length_of(first->scalar, first->count, v->data + v->shape->offset[0]);
+    return isfinite(length) && length <= how->longest;
+}
+
+/* Coefficients are at most one in size each, as weights of a combination are. */
 void tacit_tracked_mix(tacit_tracked *w, const tacit_tracking *how, double keep, size_t terms,
                        const double *coef, const tacit_public *const *term)
 {
     const tacit_real_kernels *kernels = tacit_kernels_for(scalar_of(w));
     const size_t p = count_of(w);
-    double size = fabs(keep) * how->reach;
     kernels->scale(p, keep, numbers(w));
-    for (size_t k = 0; k < terms; k++) {
-        if (!term[k] || coef[k] == 0)
-            continue;
-        const void *x = tacit_vector_segment(tacit_vector_of_public(term[k]), 0);
-        size += fabs(coef[k]) * length_of(scalar_of(w), p, x);
-        kernels->axpy(p, coef[k], x, numbers(w));
-    }
-    w->moved = settle(how, fabs(keep) * w->moved + ROUNDING * (double)(terms + 2) * size);
+    for (size_t k = 0; k < terms; k++)
+        if (term[k] && fabs(coef[k]) <= 1 && tacit_tracked_takes(how, term[k]))
+            kernels->axpy(p, coef[k], tacit_vector_segment(tacit_vector_of_public(term[k]), 0),
+                          numbers(w));
+    w->moved = tacit_tracked_mixed(how, w->moved, keep, terms);
     project(w, how);
 }
 

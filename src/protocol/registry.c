@@ -13,7 +13,8 @@
     X(perturbed)          \
     X(chorus)             \
     X(one_shot)           \
-    X(learner)
+    X(learner)            \
+    X(diffusion)
 
 #define DECLARE(name) extern const tacit_protocol tacit_protocol_##name;
 EVERY_PROTOCOL(DECLARE)

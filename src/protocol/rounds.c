@@ -24,15 +24,25 @@ static uint64_t round_of(const tacit_public *word)
     return (uint64_t)tacit_public_get_int(word, last, 0);
 }
 
-tacit_status tacit_rounds_say(tacit_env *env, tacit_rounds *rounds, uint32_t kind,
-                              tacit_public *payload)
+tacit_status tacit_rounds_tell(tacit_env *env, const tacit_rounds *rounds, tacit_agent to,
+                               uint32_t kind, tacit_public *payload)
 {
     uint32_t last = tacit_public_shape(payload)->segments - 1;
     tacit_public_set_int(payload, last, 0, (int64_t)rounds->round);
-    tacit_status status = tacit_broadcast(env, kind, payload);
-    if (status == TACIT_OK && isfinite(rounds->patience))
-        status = tacit_timer(env, rounds->patience, rounds->round);
-    return status;
+    return tacit_send(env, to, kind, payload);
+}
+
+tacit_status tacit_rounds_wait(tacit_env *env, const tacit_rounds *rounds)
+{
+    return isfinite(rounds->patience) ? tacit_timer(env, rounds->patience, rounds->round)
+                                      : TACIT_OK;
+}
+
+tacit_status tacit_rounds_say(tacit_env *env, tacit_rounds *rounds, uint32_t kind,
+                              tacit_public *payload)
+{
+    tacit_status status = tacit_rounds_tell(env, rounds, TACIT_NOBODY, kind, payload);
+    return status == TACIT_OK ? tacit_rounds_wait(env, rounds) : status;
 }
 
 const tacit_public *tacit_rounds_word(const tacit_rounds *rounds, uint32_t slot)

@@ -113,7 +113,7 @@ static void print_protocols(void)
         const tacit_protocol *protocol = tacit_protocols[i];
         char right[600];
         snprintf(right, sizeof right, "%s; trust %s: the adversary sees %s", protocol->summary,
-                 tacit_trust_name(protocol->trust), tacit_trust_words(protocol->trust));
+                 tacit_trust_name(protocol->trust), tacit_protocol_sees(protocol, NULL));
         printf("%s", i ? "\n" : "");
         entry(protocol->name, right);
         for (size_t k = 0; k < protocol->options.count; k++)

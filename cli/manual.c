@@ -106,7 +106,7 @@ static void put_protocol(const tacit_protocol *protocol)
     fputs("; trust ", stdout);
     put(tacit_trust_name(protocol->trust));
     fputs(": the adversary sees ", stdout);
-    put(tacit_trust_words(protocol->trust));
+    put(tacit_protocol_sees(protocol, NULL));
     puts(".");
     for (size_t i = 0; i < protocol->options.count; i++)
         put_key(&protocol->options, &protocol->options.options[i]);

@@ -70,8 +70,7 @@ static void put_privacy(tacit_json *json, const tacit_experiment *x, const sum *
     tacit_json_begin(json, "privacy", '{');
     tacit_json_text(json, "adversary",
                     tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)));
-    tacit_json_text(json, "adversary_sees",
-                    tacit_trust_words(tacit_protocol_trust(x->protocol, x->protocol_options)));
+    tacit_json_text(json, "adversary_sees", tacit_protocol_sees(x->protocol, x->protocol_options));
     tacit_json_text(json, "unit", tacit_unit_name((tacit_unit)x->privacy.unit));
     tacit_json_text(json, "adjacency", tacit_adjacency_name((tacit_adjacency)x->privacy.adjacency));
     tacit_json_text(json, "mechanism", tacit_mechanism_name((tacit_mechanism)x->privacy.mechanism));
@@ -157,7 +156,7 @@ static void say_privacy(const up_outcome *o, const sum *s)
              epsilon, x->privacy.delta, tacit_unit_name((tacit_unit)x->privacy.unit),
              tacit_adjacency_name((tacit_adjacency)x->privacy.adjacency),
              tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)),
-             tacit_trust_words(tacit_protocol_trust(x->protocol, x->protocol_options)), releases,
+             tacit_protocol_sees(x->protocol, x->protocol_options), releases,
              tacit_mechanism_name((tacit_mechanism)x->privacy.mechanism));
     printf("  %-22s", "privacy");
     cli_wrap(text, 24, 24);

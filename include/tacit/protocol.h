@@ -41,6 +41,9 @@ typedef struct tacit_protocol {
     /* Optional: the trust model where it depends on the options; `trust` is that of the defaults.
      */
     tacit_trust (*trust_for)(const void *options);
+    /* Optional: what that adversary sees, more exactly than the trust model's words; `options`
+     * NULL: with defaults. */
+    const char *(*sees)(const void *options);
     uint32_t flags;
     tacit_section options; /* section name "protocol"; struct size in .size */
 
@@ -78,6 +81,13 @@ const tacit_protocol *tacit_protocol_find(const char *name);
 static inline tacit_trust tacit_protocol_trust(const tacit_protocol *protocol, const void *options)
 {
     return protocol->trust_for && options ? protocol->trust_for(options) : protocol->trust;
+}
+
+/* What the adversary sees, for a reader. */
+static inline const char *tacit_protocol_sees(const tacit_protocol *protocol, const void *options)
+{
+    return protocol->sees ? protocol->sees(options)
+                          : tacit_trust_words(tacit_protocol_trust(protocol, options));
 }
 
 /* ---- a view: the latest message of each neighbour, by reference ----

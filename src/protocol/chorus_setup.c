@@ -312,11 +312,19 @@ static void tear_down(void *shared)
     free(s->memo);
 }
 
+static const char *sees(const void *options)
+{
+    (void)options;
+    return "only sums over all who took part; an ideal party adds up here and draws the noise; "
+           "collusion and drop-out are not modelled yet";
+}
+
 const tacit_protocol tacit_protocol_chorus = {
     .name = "chorus",
     .summary = "personalized models from sums over all agents, with one noise for all",
     .wire_id = 8,
     .trust = TACIT_TRUST_SECURE,
+    .sees = sees,
     .flags = TACIT_GROUPS,
     .options = {"protocol", rows, sizeof rows / sizeof *rows, sizeof(chorus_options)},
     .shared_size = sizeof(chorus_shared),

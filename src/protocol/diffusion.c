@@ -533,6 +533,7 @@ const tacit_protocol tacit_protocol_diffusion = {
     .wire_id = 10,
     .trust = TACIT_TRUST_LOCAL,
     .trust_for = diffusion_trust,
+    .sees = diffusion_sees,
     .flags = TACIT_CHATTY,
     .options = DIFFUSION_SECTION,
     .shared_size = sizeof(diffusion_shared),

@@ -81,6 +81,7 @@ static inline bool diffusion_masks(const diffusion_shared *s)
 tacit_status diffusion_setup(void *shared, const void *options, const tacit_setup *setup,
                              tacit_error *err);
 tacit_trust diffusion_trust(const void *options);
+const char *diffusion_sees(const void *options);
 extern const tacit_option diffusion_rows[];
 enum { DIFFUSION_ROWS = 19 };
 #define DIFFUSION_SECTION                                                     \

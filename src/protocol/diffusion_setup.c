@@ -197,6 +197,21 @@ tacit_trust diffusion_trust(const void *options)
     return o->noise == DIFFUSION_LOCAL_HOMOMORPHIC ? TACIT_TRUST_SECURE : TACIT_TRUST_LOCAL;
 }
 
+/* What masks hide, and from whom; noise on the sum is the ledger's business. */
+const char *diffusion_sees(const void *options)
+{
+    const diffusion_options *o = options;
+    if (!o || o->noise != DIFFUSION_LOCAL_HOMOMORPHIC)
+        return tacit_trust_words(TACIT_TRUST_LOCAL);
+    return o->pairs == 1
+               ? "the sum of each receiver's neighbours in every round, and no single one of them, "
+                 "as long as no receiver colludes with half of its neighbours; masks hide nothing "
+                 "that sums tell"
+               : "the sum of each receiver's neighbours in every round, and no single one of them, "
+                 "as long as no receiver colludes with all its neighbours but one; masks hide "
+                 "nothing that sums tell";
+}
+
 /* ---- what data can move ---- */
 
 size_t diffusion_batch(const diffusion_shared *s, size_t records)

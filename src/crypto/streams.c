@@ -1,41 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "crypto/streams.h"
 
-#include <sodium.h>
+#include <string.h>
 
-#define BATCH 128 /* numbers, a whole count of blocks */
+#include "crypto/streams_kernels.h"
 
-static uint64_t get_le64(const uint8_t in[8])
+tacit_streams_kernel *tacit_streams_named(const char *name)
 {
-    uint64_t v = 0;
-    for (int k = 0; k < 8; k++)
-        v |= (uint64_t)in[k] << (8 * k);
-    return v;
+#ifdef TACIT_HAVE_X86_KERNELS
+    if (strcmp(name, "avx512") == 0)
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")
+                   ? tacit_streams_avx512
+                   : NULL;
+    if (strcmp(name, "avx2") == 0)
+        return __builtin_cpu_supports("avx2") ? tacit_streams_avx2 : NULL;
+#endif
+    return strcmp(name, "base") == 0 ? tacit_streams_base : NULL;
 }
 
-static void add_one(uint64_t *sum, size_t n, const tacit_mask *mask, const uint8_t nonce[12])
+/* The widest that this CPU has. The answer is the same every time, so no lock is needed. */
+static tacit_streams_kernel *fastest(void)
 {
-    uint8_t bytes[8 * BATCH];
-    const uint64_t minus = -(uint64_t)mask->minus;
-    for (size_t at = 0; at < n; at += BATCH) {
-        const size_t some = n - at < BATCH ? n - at : BATCH;
-        sodium_memzero(bytes, 8 * some);
-        crypto_stream_chacha20_ietf_xor_ic(bytes, bytes, 8 * some, nonce, (uint32_t)(at / 8),
-                                           mask->key);
-        for (size_t k = 0; k < some; k++)
-            sum[at + k] += (get_le64(bytes + 8 * k) ^ minus) - minus;
-    }
-    sodium_memzero(bytes, sizeof bytes);
+    tacit_streams_kernel *kernel = tacit_streams_named("avx512");
+    if (!kernel)
+        kernel = tacit_streams_named("avx2");
+    return kernel ? kernel : tacit_streams_base;
 }
 
 void tacit_streams_add(uint64_t *sum, size_t n, const tacit_mask *masks, size_t count,
                        uint64_t round, uint32_t attempt)
 {
-    uint8_t nonce[12];
-    for (int k = 0; k < 8; k++)
-        nonce[k] = (uint8_t)(round >> (8 * k));
-    for (int k = 0; k < 4; k++)
-        nonce[8 + k] = (uint8_t)(attempt >> (8 * k));
-    for (size_t k = 0; k < count; k++)
-        add_one(sum, n, &masks[k], nonce);
+    const uint32_t nonce[3] = {(uint32_t)round, (uint32_t)(round >> 32), attempt};
+    fastest()(sum, n, masks, count, nonce);
 }

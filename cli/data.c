@@ -72,7 +72,7 @@ void cli_data_partition(const cli_data_facts *facts, char *out, size_t size)
     const tacit_data_options *o = &facts->experiment->data;
     char name[40];
     cli_data_choice(facts, "partition", name, sizeof name);
-    if (o->source == TACIT_SOURCE_LINEAR_SEPARATORS)
+    if (tacit_source_is_drawn(o->source))
         snprintf(out, size, "each draws its own");
     else if (o->source == TACIT_SOURCE_SHARDS)
         snprintf(out, size, "dealt before");
@@ -130,7 +130,7 @@ static tacit_status add_files(cli_data_facts *facts, const char *key, const char
 static tacit_status look_at_files(cli_data_facts *facts, tacit_error *err)
 {
     const tacit_data_options *o = &facts->experiment->data;
-    if (o->source == TACIT_SOURCE_LINEAR_SEPARATORS || o->source == TACIT_SOURCE_SHARDS)
+    if (tacit_source_is_drawn(o->source) || o->source == TACIT_SOURCE_SHARDS)
         return TACIT_OK;
     if (!(facts->files = calloc(CLI_DATA_FILES, sizeof *facts->files)))
         return tacit_out_of_memory(err);

@@ -71,7 +71,13 @@ typedef enum tacit_data_source {
     TACIT_SOURCE_MAT,     /* a cell an agent, or one matrix */
     TACIT_SOURCE_RATINGS, /* user, item, rating */
     TACIT_SOURCE_SHARDS,  /* a folder of records as they were dealt: nothing is done to them */
+    TACIT_SOURCE_REGRESSION,
 } tacit_data_source;
+/* Its records are drawn from the seed; no file is read. */
+static inline bool tacit_source_is_drawn(int source)
+{
+    return source == TACIT_SOURCE_LINEAR_SEPARATORS || source == TACIT_SOURCE_REGRESSION;
+}
 
 /* Who gets which records of a table. */
 typedef enum tacit_partition {
@@ -87,7 +93,7 @@ typedef enum tacit_missing_rule {
     TACIT_MISSING_REFUSE,
     TACIT_MISSING_DROP, /* the record */
     TACIT_MISSING_ZERO,
-    TACIT_MISSING_MEAN, /* of the agent's own training records */
+    TACIT_MISSING_MEAN,   /* of the agent's own training records */
     TACIT_MISSING_PUBLIC, /* the mean of public records */
 } tacit_missing_rule;
 
@@ -104,6 +110,8 @@ typedef struct tacit_data_options {
     /* linear-separators: paper 000 section 5.1; `agents` also for partitions */
     int64_t agents, dimension, min_records, max_records, test_records, validation_records;
     double label_noise;
+    /* regression: paper 003 section IV-A; counts as above */
+    double variance, noise_variance, noise_spread;
     /* files: a path may name several, separated by commas, whose records follow each other;
      * one that is not found is looked for in `folder`; gz and xz are unpacked on the way */
     char folder[TACIT_TEXT_MAX];
@@ -127,10 +135,10 @@ typedef struct tacit_data_options {
     char threshold[TACIT_TEXT_MAX]; /* a number: labels above count as +1, others as -1 */
     bool bias;                      /* append a constant 1 feature */
     /* of a table: what is public, what is used at all, and in which directions */
-    int64_t public_records; /* the last ones: nobody owns them */
-    int64_t records;        /* of the others, the first ones; 0: all */
-    bool shuffle;           /* before first and last are told */
-    int64_t components;     /* principal ones of the public records; 0: features stay */
+    int64_t public_records;  /* the last ones: nobody owns them */
+    int64_t records;         /* of the others, the first ones; 0: all */
+    bool shuffle;            /* before first and last are told */
+    int64_t components;      /* principal ones of the public records; 0: features stay */
     bool standardise_labels; /* by public labels */
     /* from a table to agents */
     int64_t without; /* so many agents come first, without records: a learner */
@@ -181,10 +189,10 @@ enum {
 /* What a source knows beside the records. */
 typedef struct tacit_source {
     tacit_dataset *data;
-    tacit_targets targets; /* what a similarity graph compares; dimension 0: nothing */
-    bool targets_leak;     /* they were made from training records */
-    unsigned leaks;        /* TACIT_LEAK_ bits */
-    uint64_t dropped;      /* records left out for a missing value */
+    tacit_targets targets;   /* what a similarity graph compares; dimension 0: nothing */
+    bool targets_leak;       /* they were made from training records */
+    unsigned leaks;          /* TACIT_LEAK_ bits */
+    uint64_t dropped;        /* records left out for a missing value */
     uint64_t public_records; /* that nobody owns */
 } tacit_source;
 
@@ -195,6 +203,8 @@ void tacit_source_clear(tacit_source *source);
 /* The pieces behind tacit_data_load, for tests and fuzzers. */
 tacit_status tacit_data_linear_separators(tacit_source *out, const tacit_data_options *options,
                                           tacit_scalar scalar, uint64_t seed, tacit_error *err);
+tacit_status tacit_data_regression(tacit_source *out, const tacit_data_options *options,
+                                   tacit_scalar scalar, uint64_t seed, tacit_error *err);
 tacit_status tacit_data_csv_text(tacit_source *out, const tacit_data_options *options,
                                  const char *name, const char *text, size_t len,
                                  tacit_scalar scalar, uint64_t seed, tacit_error *err);

@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const sources[] = {"linear-separators", "csv",    "libsvm", "idx", "npy", "mat",
-                                      "ratings",           "shards", NULL};
+static const char *const sources[] = {
+    "linear-separators", "csv",    "libsvm",     "idx", "npy", "mat",
+    "ratings",           "shards", "regression", NULL};
 static const char *const separators[] = {"comma", "tab", "semicolon", "blanks", NULL};
 static const char *const missing_rules[] = {"refuse", "drop", "zero", "mean", "public", NULL};
 static const char *const partitions[] = {"own",      "iid",     "dirichlet", "shards",
@@ -53,18 +54,24 @@ static const char *const bounds[] = {"none", "l2", "l1", NULL};
 static const tacit_option options[] = {
     CHOICE("source", "linear-separators", sources, source, "where records come from"),
     COUNT("agents", "100", 1, TACIT_DATASET_MAX_AGENTS, agents,
-          "linear-separators and partitions other than \"own\": agents"),
-    COUNT("dimension", "100", 2, 1 << 20, dimension, "linear-separators: features of a record"),
+          "linear-separators, regression, and partitions other than \"own\": agents"),
+    COUNT("dimension", "100", 1, 1 << 20, dimension,
+          "linear-separators, regression: features of a record"),
     COUNT("min-records", "10", 1, 1e9, min_records,
-          "linear-separators: least training records of an agent"),
+          "linear-separators, regression: least training records of an agent"),
     COUNT("max-records", "100", 1, 1e9, max_records,
-          "linear-separators: most training records of an agent"),
+          "linear-separators, regression: most training records of an agent"),
     COUNT("test-records", "100", 0, 1e9, test_records,
-          "linear-separators: test records of an agent, labels without noise"),
+          "linear-separators, regression: test records of an agent, labels without noise"),
     COUNT("validation-records", "100", 0, 1e9, validation_records,
-          "linear-separators: validation records of an agent"),
+          "linear-separators, regression: validation records of an agent"),
     REAL("label-noise", "0.05", 0, 1, label_noise,
          "linear-separators: probability that a training or validation label is flipped"),
+    REAL("variance", "0.5", 1e-9, 1e9, variance, "regression: of a feature"),
+    REAL("noise-variance", "0.055", 0, 1e9, noise_variance,
+         "regression: of what is added to a training or validation label, mean over agents"),
+    REAL("noise-spread", "0.8", 0, 1, noise_spread,
+         "regression: an agent's is up to this share larger or smaller"),
     TEXT("folder", "", folder, "where files are looked for that are not found as named"),
     TEXT("path", "", path,
          "file to read, or several separated by commas; .gz and .xz too; shards: a folder"),
@@ -311,8 +318,8 @@ static tacit_status check_for_tables(const tacit_data_options *o, tacit_error *e
                 {o->components != 0, "components"},
                 {o->standardise_labels, "standardise-labels"},
                 {o->missing_rule == TACIT_MISSING_PUBLIC, "missing-rule \"public\""}};
-    const bool table = o->source != TACIT_SOURCE_LINEAR_SEPARATORS &&
-                       o->source != TACIT_SOURCE_RATINGS && o->source != TACIT_SOURCE_SHARDS;
+    const bool table = !tacit_source_is_drawn(o->source) && o->source != TACIT_SOURCE_RATINGS &&
+                       o->source != TACIT_SOURCE_SHARDS;
     for (size_t k = 0; !table && k < sizeof keys / sizeof *keys; k++) {
         if (keys[k].set)
             return tacit_fail(err, TACIT_EINPUT,
@@ -337,6 +344,8 @@ tacit_status tacit_data_load(tacit_source *out, const tacit_data_options *data_o
     switch (data_options->source) {
     case TACIT_SOURCE_LINEAR_SEPARATORS:
         return tacit_data_linear_separators(out, data_options, scalar, seed, err);
+    case TACIT_SOURCE_REGRESSION:
+        return tacit_data_regression(out, data_options, scalar, seed, err);
     case TACIT_SOURCE_CSV:
     case TACIT_SOURCE_LIBSVM:
     case TACIT_SOURCE_IDX:

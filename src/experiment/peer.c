@@ -197,8 +197,8 @@ static bool is_number(const char *text)
 static tacit_status match_records(tacit_peer *p, tacit_error *err)
 {
     const tacit_node_member *self = &p->roster.members[p->plan.self];
-    const bool own = p->data.source != TACIT_SOURCE_LINEAR_SEPARATORS &&
-                     p->data.partition == TACIT_PARTITION_OWN;
+    const bool own =
+        !tacit_source_is_drawn(p->data.source) && p->data.partition == TACIT_PARTITION_OWN;
     uint32_t numbered = 0;
     for (uint32_t k = 0; k < self->count; k++) {
         char number[TACIT_NUMBER_MAX];

@@ -61,24 +61,6 @@ uint64_t learner_cap(uint64_t iterations, uint64_t owners, double beta)
     return 1;
 }
 
-/* Owners there may be: the learner's neighbours, without those who are known to have nothing. */
-static uint64_t count_owners(const learner_options *o, const tacit_setup *setup)
-{
-    const tacit_graph *g = setup->graph;
-    uint64_t count = 0;
-    if (!g)
-        return setup->agents - 1;
-    for (uint64_t e = g->row[o->learner]; e < g->row[o->learner + 1]; e++)
-        count += !setup->records || setup->records[g->neighbour[e]] > 0;
-    return count;
-}
-
-uint64_t learner_answers(const void *options, const tacit_setup *setup)
-{
-    const learner_options *o = options;
-    return learner_cap((uint64_t)o->iterations, count_owners(o, setup), o->beta);
-}
-
 /* ---- before agents exist ---- */
 
 static tacit_status check_graph(const learner_options *o, const tacit_setup *setup,
@@ -97,11 +79,6 @@ static tacit_status check_graph(const learner_options *o, const tacit_setup *set
                           (long long)o->learner,
                           (unsigned long long)(g->row[o->learner + 1] - g->row[o->learner]),
                           (unsigned long long)setup->agents);
-    if (setup->records && setup->records[o->learner] > 0)
-        return tacit_fail(err, TACIT_EINPUT,
-                          "agent %lld is the learner but has %u records, which nobody would learn "
-                          "from; \"data.without: 1\" deals to the others only",
-                          (long long)o->learner, (unsigned)setup->records[o->learner]);
     return TACIT_OK;
 }
 
@@ -142,12 +119,12 @@ static tacit_status make_shapes(learner_shared *s, tacit_error *err)
     return status;
 }
 
-/* Where nobody says a step: steady for rows of norm 1, alpha N n_i/(n sigma) times the loss's
- * smoothness being at most a quarter on average. */
+/* Where nobody says a step: with rows of norm 1 a step takes away half of what is wrong at most, on
+ * average over owners. */
 static double usual_step(const learner_shared *s, const tacit_model *model)
 {
     const double sigma = 2 * s->lambda;
-    return 0.25 * sigma / (sigma + tacit_model_smoothness_bound(model, 1));
+    return 0.5 * sigma / (sigma + tacit_model_smoothness_bound(model, 1));
 }
 
 static tacit_status set_up(void *shared, const void *options, const tacit_setup *setup,
@@ -168,7 +145,7 @@ static tacit_status set_up(void *shared, const void *options, const tacit_setup 
     const bool horizon = s->options.split == LEARNER_SPLIT_HORIZON;
     s->cap = (uint64_t)s->options.answers;
     if (s->cap == 0 && noisy && !horizon)
-        s->cap = learner_answers(&s->options, setup);
+        s->cap = learner_cap((uint64_t)s->options.iterations, setup->agents - 1, s->options.beta);
     tacit_privacy_options privacy = s->privacy;
     privacy.releases = horizon ? s->options.iterations : (int64_t)s->cap;
     return spending_plan(&s->costs, setup, &privacy, s->features, "gradient", NULL, 0, err);
@@ -235,7 +212,6 @@ static void save(const void *shared, const void *state, uint32_t neighbours, tac
                                 self->dropped, self->turns,    self->open};
     for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
         tacit_save_u64(saver, figures[k]);
-    tacit_save_f64(saver, self->opened);
     tacit_save_u64(saver,
                    (uint64_t)self->ticked | (uint64_t)self->over << 1 | (uint64_t)self->spent << 2);
     tacit_save_public(saver, self->theta);
@@ -245,6 +221,7 @@ static void save(const void *shared, const void *state, uint32_t neighbours, tac
         const uint64_t of[] = {o->number, o->waits, o->records, o->answers, o->standing};
         for (size_t k = 0; k < sizeof of / sizeof *of; k++)
             tacit_save_u64(saver, of[k]);
+        tacit_save_f64(saver, o->asked);
         tacit_save_public(saver, o->theta);
         tacit_save_public(saver, o->point);
     }
@@ -257,6 +234,7 @@ static void load_owner(learner_owner *o, tacit_loader *loader, const tacit_shape
         *of[k] = tacit_load_u64(loader);
     if (o->standing >= OWNER_STANDINGS)
         tacit_loader_refuse(loader, "an owner of the learner stands nowhere");
+    o->asked = tacit_load_f64(loader);
     o->theta = tacit_load_public(loader, shape);
     o->point = tacit_load_public(loader, shape);
 }
@@ -271,7 +249,6 @@ static void load(const void *shared, void *state, uint32_t neighbours, tacit_loa
         *figures[k] = tacit_load_u64(loader);
     if (self->open > neighbours)
         tacit_loader_refuse(loader, "the learner waits for an owner that is not there");
-    self->opened = tacit_load_f64(loader);
     const uint64_t flags = tacit_load_u64(loader);
     self->ticked = flags & 1;
     self->over = flags >> 1 & 1;
@@ -336,7 +313,7 @@ static const tacit_option options[] = {
      .min = 0,
      .max = 1,
      .offset = FIELD(step),
-     .help = "alpha, above 0; 0: a quarter of sigma / (sigma + smoothness of the loss for rows of "
+     .help = "alpha, above 0; 0: half of sigma / (sigma + smoothness of the loss for rows of "
              "norm 1), sigma = 2 model.lambda"},
     {.key = "range",
      .type = TACIT_OPT_REAL,
@@ -379,7 +356,7 @@ static const tacit_option options[] = {
      .min = 0,
      .max = INFINITY,
      .offset = FIELD(patience),
-     .help = "mode request: how long the learner waits for an answer before others get a turn"},
+     .help = "how long the learner waits for an answer before it asks another owner, or again"},
 };
 
 const tacit_protocol tacit_protocol_learner = {

@@ -65,6 +65,7 @@ typedef struct learner_owner {
     uint64_t records;          /* n_i, as it said first */
     uint64_t answers;          /* that counted */
     uint64_t standing;         /* learner_standing */
+    double asked;              /* when `number` was */
 } learner_owner;
 
 typedef struct learner_agent {
@@ -76,7 +77,6 @@ typedef struct learner_agent {
     uint64_t dropped;          /* learner: answers that came late, twice or unasked */
     uint64_t turns;            /* learner: given to those who wait */
     uint64_t open;             /* learner, mode request: whose answer it waits for, plus one */
-    double opened;             /* when */
     bool ticked;               /* owner: its clock has ticked since it last answered */
     bool over;                 /* learner: it asks no more, or has said so */
     bool spent;                /* owner */
@@ -85,8 +85,6 @@ typedef struct learner_agent {
 
 /* T_i: the smallest k with P(Bin(iterations, 1/owners) > k) <= beta, at least 1. */
 uint64_t learner_cap(uint64_t iterations, uint64_t owners, double beta);
-/* What protocol.answers is unless it is set, in a world that is known. */
-uint64_t learner_answers(const void *options, const tacit_setup *setup);
 
 tacit_status learner_center_on(tacit_env *env, const learner_shared *s, learner_agent *self,
                                const tacit_event *event);

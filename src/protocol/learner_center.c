@@ -5,8 +5,9 @@
  *
  *   request    owners who want to be asked stand in a queue; one query is open at a time, until it
  *              is answered, declined, or `patience` is over
- *   broadcast  every owner has a query of the current number; the first answer is taken, and all
- *              get new ones
+ *   broadcast  every owner has a query; the first answer to any of them is taken, and all get new
+ *              ones. An owner that asks again may have missed its query, which is repeated, or its
+ *              answer got lost: after `patience` it gets a new one.
  *
  * Time is looked at when something happens: every owner's wish, and the learner's own clock.
  */
@@ -23,25 +24,32 @@ static void close_query(tacit_env *env, learner_owner *owner)
     owner->number = 0;
 }
 
+/* Too long for an answer? A clock that went back says yes. */
+static bool waited(tacit_env *env, const learner_shared *s, const learner_owner *owner)
+{
+    const double since = tacit_facts_of(env)->now - owner->asked;
+    return !(since >= 0 && since <= s->options.patience);
+}
+
 /* ---- speaking ---- */
 
-/* To `to`: the model, and a query unless `point` is NULL. */
+/* To `to`: the model, and a query unless that is NULL. */
 static tacit_status say(tacit_env *env, const learner_shared *s, const learner_agent *self,
-                        tacit_agent to, const tacit_public *point)
+                        tacit_agent to, const learner_owner *query)
 {
     tacit_public *word = tacit_new_public(env, &s->word);
     if (!word)
         return tacit_out_of_memory(tacit_own_error(env));
-    learner_put(word, WORD_POINT, point);
+    learner_put(word, WORD_POINT, query ? query->point : NULL);
     learner_put(word, WORD_MODEL, self->theta);
-    tacit_public_set_int(word, WORD_ABOUT, WORD_NUMBER, point ? (int64_t)self->number : 0);
+    tacit_public_set_int(word, WORD_ABOUT, WORD_NUMBER, query ? (int64_t)query->number : 0);
     tacit_public_set_int(word, WORD_ABOUT, WORD_OVER, self->over);
     tacit_status status = tacit_send(env, to, LEARNER_WORD, word);
     tacit_drop(env, word);
     return status;
 }
 
-/* The query of the current number, for one owner: bar of line 4. */
+/* A new query for one owner: bar of line 4. */
 static tacit_status ask(tacit_env *env, const learner_shared *s, learner_agent *self, uint32_t slot)
 {
     learner_owner *owner = &self->owner[slot];
@@ -54,8 +62,9 @@ static tacit_status ask(tacit_env *env, const learner_shared *s, learner_agent *
     tacit_public_combine(bar, 2, coef, term);
     tacit_drop(env, owner->point);
     owner->point = bar;
-    owner->number = self->number;
-    return say(env, s, self, tacit_facts_of(env)->neighbour[slot], bar);
+    owner->number = ++self->number;
+    owner->asked = tacit_facts_of(env)->now;
+    return say(env, s, self, tacit_facts_of(env)->neighbour[slot], owner);
 }
 
 /* All is said: the result, to all. */
@@ -96,9 +105,7 @@ static tacit_status next_request(tacit_env *env, const learner_shared *s, learne
     if (best == neighbours)
         return TACIT_OK;
     self->owner[best].waits = 0;
-    self->number++;
     self->open = (uint64_t)best + 1;
-    self->opened = tacit_facts_of(env)->now;
     return ask(env, s, self, best);
 }
 
@@ -106,8 +113,7 @@ static tacit_status go_on(tacit_env *env, const learner_shared *s, learner_agent
 {
     if (self->over || s->options.mode == LEARNER_BROADCAST)
         return TACIT_OK;
-    const double now = tacit_facts_of(env)->now;
-    if (self->open && !(now - self->opened <= s->options.patience)) {
+    if (self->open && waited(env, s, &self->owner[self->open - 1])) {
         close_query(env, &self->owner[self->open - 1]);
         self->open = 0;
     }
@@ -153,7 +159,8 @@ static tacit_status hear_wish(tacit_env *env, const learner_shared *s, learner_a
     if (what == WISH_REST && all_done(env, self))
         return finish(env, s, self);
     if (s->options.mode == LEARNER_BROADCAST && what != WISH_REST)
-        return ask(env, s, self, event->slot);
+        return owner->number == 0 || waited(env, s, owner) ? ask(env, s, self, event->slot)
+                                                           : say(env, s, self, event->from, owner);
     if (what != WISH_QUERY)
         give_up(env, self, event->slot);
     else if (self->open != (uint64_t)event->slot + 1 && owner->waits == 0)
@@ -218,12 +225,11 @@ static tacit_status update(tacit_env *env, const learner_shared *s, learner_agen
     return TACIT_OK;
 }
 
-/* mode broadcast: queries of the next number for all who are there. */
+/* mode broadcast: new queries for all who are there. */
 static tacit_status ask_all(tacit_env *env, const learner_shared *s, learner_agent *self)
 {
     const uint32_t neighbours = tacit_facts_of(env)->neighbours;
     tacit_status status = TACIT_OK;
-    self->number++;
     for (uint32_t j = 0; j < neighbours && status == TACIT_OK; j++) {
         close_query(env, &self->owner[j]);
         if (self->owner[j].standing == OWNER_IN)
@@ -263,9 +269,8 @@ static tacit_status start(tacit_env *env, const learner_shared *s, learner_agent
     if (tacit_facts_of(env)->records > 0)
         return tacit_fail(tacit_own_error(env), TACIT_EINPUT,
                           "agent %lld is the learner (\"protocol.learner\") but has records, which "
-                          "nobody would learn from; give it none",
+                          "nobody would learn from; \"data.without: 1\" deals to the others only",
                           (long long)s->options.learner);
-    self->number = s->options.mode == LEARNER_BROADCAST;
     self->theta = tacit_new_public(env, s->model);
     return self->theta ? TACIT_OK : tacit_out_of_memory(tacit_own_error(env));
 }

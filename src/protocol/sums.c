@@ -69,6 +69,7 @@ tacit_status tacit_sums_prepare(tacit_sums_plan *plan, tacit_error *err)
         while (count < 3 && all[k].segment[count].name)
             count++;
         status = tacit_shape_init(all[k].shape, all[k].segment, count, err);
+        all[k].shape->any = UINT32_MAX; /* what matters is checked where it is read */
     }
     return status;
 }
@@ -250,6 +251,26 @@ static bool is_over(const tacit_sums *s)
     return true;
 }
 
+/* Nothing more is said for rounds up to `last`: whoever still waits for a word is told so. */
+static tacit_status close_calls(sums_at *a, uint64_t last)
+{
+    tacit_status status = TACIT_OK;
+    for (uint32_t k = 0; k < a->s->neighbours && status == TACIT_OK; k++) {
+        sums_slot *slot = &a->s->slot[k];
+        const sums_call *call = &slot->call;
+        const bool answered =
+            slot->turn.round == call->round && slot->turn.attempt == call->attempt;
+        sums_drop_held(&a->env, slot);
+        if (call->round == 0 || call->round > last)
+            continue;
+        if (!answered)
+            status = sums_say(a, k, TACIT_SUMS_CANNOT, call->round, call->attempt, SUMS_OVER,
+                              (int64_t)last, NULL);
+        slot->call.round = 0;
+    }
+    return status;
+}
+
 /* Rounds up to `last` are over. */
 static tacit_status finish(sums_at *a, uint64_t last)
 {
@@ -259,21 +280,19 @@ static tacit_status finish(sums_at *a, uint64_t last)
         s->without += last - s->round + (s->phase != SUMS_NONE); /* that one was counted */
         tacit_drop(&a->env, s->sum);
     }
-    for (uint32_t k = 0; k < s->neighbours; k++) {
-        sums_drop_held(&a->env, &s->slot[k]);
-        if (s->slot[k].call.round <= last)
-            s->slot[k].call.round = 0;
-    }
     s->sum = sum;
     s->round = last;
     s->phase = SUMS_IDLE;
+    tacit_status status = close_calls(a, last);
+    if (status != TACIT_OK)
+        return status;
     const tacit_event over = {.type = TACIT_ROUND,
                               .at = {a->outer->channel, 0},
                               .from = TACIT_NOBODY,
                               .slot = TACIT_NO_SLOT,
                               .id = last,
                               .payload = sum};
-    tacit_status status = a->user->on(a->outer, a->shared, a->self, &over);
+    status = a->user->on(a->outer, a->shared, a->self, &over);
     s->sum = NULL;
     tacit_drop(&a->env, sum);
     return status;

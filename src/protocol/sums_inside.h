@@ -176,7 +176,7 @@ tacit_status sums_agree(sums_at *a, sums_partner *partner);
 void sums_forget_keys(const tacit_sums_plan *plan, tacit_sums *s);
 
 /* sums_receiver.c */
-/* All who are there have told their keys, and they are enough. */
+/* It is clear who can be called, and worth while not to wait for more. */
 bool sums_can_call(const tacit_sums *s, const tacit_sums_plan *plan);
 /* Keys are complete, words or seeds are: go on. */
 tacit_status sums_receive(sums_at *a);

@@ -36,12 +36,17 @@ static bool lacks_key(const tacit_sums *s, uint32_t slot)
     return n->up && !n->out && (!n->key || n->key_epoch < s->epoch);
 }
 
+/* No key that may still come is missing, and there are members enough; or there are not, because
+ * others have gone past this round: then nobody will come back for it. */
 bool sums_can_call(const tacit_sums *s, const tacit_sums_plan *plan)
 {
-    for (uint32_t k = 0; k < s->neighbours; k++)
+    bool ahead = false;
+    for (uint32_t k = 0; k < s->neighbours; k++) {
         if (lacks_key(s, k))
             return false;
-    return count_members(s) >= plan->least;
+        ahead = ahead || s->slot[k].passed >= s->round;
+    }
+    return ahead || count_members(s) >= plan->least;
 }
 
 /* ---- going without ---- */

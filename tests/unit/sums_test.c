@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Masked sums in the simulator: every sum that is heard is the plain sum, bit for bit. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "problem.h"
@@ -13,7 +14,7 @@ static sums_toy_options options(double patience)
 {
     return (sums_toy_options){.plan = {.numbers = 7,
                                        .fraction = 32,
-                                       .neighbours = 16,
+                                       .neighbours = 23,
                                        .least = 2,
                                        .patience = patience,
                                        .child = 3},
@@ -79,10 +80,94 @@ static void test_plain_sums(void **state)
             }
 }
 
+/* ---- a bad network ---- */
+
+typedef struct weather {
+    double loss, up, down;
+    double patience;
+    uint64_t epoch;
+    bool split;
+    uint32_t least;
+} weather;
+
+/* Everybody comes to the end, and whatever sum is heard is right; returns how many there were of
+ * those that could have been. */
+static double run_in(const weather *w, uint64_t seed)
+{
+    tacit_graph graph;
+    graph_ring(&graph, 24, 90, seed);
+    sums_toy_options toy = options(w->patience);
+    toy.plan.split = w->split;
+    toy.plan.epoch_rounds = w->epoch;
+    toy.plan.least = w->least;
+    tacit_world world = world_of(&graph, &toy);
+    world.seed = seed;
+    world.network = (tacit_network_options){.latency = TACIT_LATENCY_EXPONENTIAL,
+                                            .latency_floor = 0.01,
+                                            .latency_mean = 0.1,
+                                            .loss = w->loss,
+                                            .mean_up = w->up,
+                                            .mean_down = w->down};
+    tacit_runtime *rt = world_create(&tacit_simulator, &world);
+    world_run(rt, 2000);
+    uint64_t sums = 0;
+    for (uint32_t k = 0; k < 24; k++) {
+        const sums_toy_agent *a = agent_at(rt, k);
+        uint64_t again, without;
+        tacit_sums_counts(a->sums_at, &again, &without);
+        assert_int_equal(a->wrong, 0);
+        assert_int_equal(a->twice, 0);
+        assert_true(a->last >= ROUNDS);
+        assert_int_equal(a->sums + without, a->last);
+        sums += a->sums;
+    }
+    rt->ops->destroy(rt);
+    tacit_graph_clear(&graph);
+    return (double)sums / (24 * ROUNDS);
+}
+
+static void test_lost_messages(void **state)
+{
+    (void)state;
+    const weather all[] = {
+        {.loss = 0.01, .up = INFINITY, .patience = 4, .least = 2},
+        {.loss = 0.05, .up = INFINITY, .patience = 4, .least = 3, .split = true},
+        {.loss = 0.05, .up = INFINITY, .patience = 4, .least = 2, .epoch = 3},
+        {.loss = 0.3, .up = INFINITY, .patience = 4, .least = 2, .epoch = 2},
+    };
+    const double at_least[] = {0.9, 0.5, 0.5, 0.01};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        for (uint64_t seed = 1; seed <= 4; seed++) {
+            const double part = run_in(&all[k], seed);
+            printf("%zu %g\n", k, part);
+            assert_true(part >= at_least[k]);
+        }
+}
+
+static void test_agents_away(void **state)
+{
+    (void)state;
+    const weather all[] = {
+        {.up = 40, .down = 4, .patience = 4, .least = 2},
+        {.up = 40, .down = 4, .patience = INFINITY, .least = 2, .split = true},
+        {.up = 10, .down = 3, .patience = INFINITY, .least = 2, .epoch = 2},
+        {.up = 10, .down = 3, .patience = 2, .least = 3, .loss = 0.05, .epoch = 4},
+    };
+    const double at_least[] = {0.5, 0.5, 0.2, 0.01};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        for (uint64_t seed = 1; seed <= 4; seed++) {
+            const double part = run_in(&all[k], seed);
+            printf("%zu %g\n", k, part);
+            assert_true(part >= at_least[k]);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain_sums),
+        cmocka_unit_test(test_lost_messages),
+        cmocka_unit_test(test_agents_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

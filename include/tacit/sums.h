@@ -17,8 +17,9 @@
  *   WORD   member to receiver: masked numbers
  *   OPEN   receiver to the members: all words of this attempt are here
  *   SEED   member to receiver
- *   CANNOT member to receiver: this member will not make a word for that call (a key is missing or
- *          wrong, another scale, the round is over): it is left out at once
+ *   CANNOT member to receiver: this member will not make a word for that call (another scale, the
+ *          round is over, nothing to give): it is left out at once; or it lacks keys, and is sent
+ *          the PAGE again. Receiver to a neighbour: no word of this round is needed any more
  *
  * Who is missing when `patience` is over is left out, and the round is tried again among the
  * others, as long as there are `least` of them. A receiver that cannot get a sum goes without:
@@ -71,12 +72,13 @@ typedef struct tacit_sums_user {
                      uint32_t degree);
     /* What this agent holds for the current round, for receiver `slot` who gives it `weight`: a
      * concealed value (tacit_conceal) of plan->number. Asked for once a round and receiver. A new
-     * reference, the callee's to drop. */
+     * reference, the callee's to drop. TACIT_NO: nothing for this receiver in this round. */
     tacit_status (*hold)(tacit_env *env, const void *shared, void *self, uint32_t slot,
                          double weight, tacit_secret **out);
     /* The round is over: event TACIT_ROUND, id the round, payload the sum of plan->number or NULL,
-     * to be asked about with tacit_sums_has. The protocol computes, and calls tacit_sums_next when
-     * it holds something for the next round (now or later). */
+     * to be asked about with tacit_sums_has. The protocol computes, and calls tacit_sums_next for
+     * round id + 1 when it holds something for it (now or later). An agent that had fallen behind
+     * is told of the last round it skips: ids rise, but not always by one. */
     tacit_status (*on)(tacit_env *env, const void *shared, void *self, const tacit_event *event);
 } tacit_sums_user;
 
@@ -84,7 +86,8 @@ typedef struct tacit_sums tacit_sums; /* tacit_sums_size bytes in an agent's sta
 size_t tacit_sums_size(const tacit_sums_plan *plan, uint32_t neighbours);
 /* Refuses fewer than `least` neighbours: an agent of one neighbour would hear its very words. */
 tacit_status tacit_sums_start(tacit_env *env, const tacit_sums_plan *plan, tacit_sums *sums);
-/* Feed every MESSAGE, TIMER, PEER_UP and PEER_DOWN event of the child. */
+/* Feed every MESSAGE and TIMER event of the child, and every PEER_UP and PEER_DOWN (they belong to
+ * no channel). */
 tacit_status tacit_sums_feed(tacit_env *env, const tacit_sums_plan *plan, tacit_sums *sums,
                              const tacit_event *event, const tacit_sums_user *user,
                              const void *shared, void *self);

@@ -30,7 +30,7 @@ size_t tacit_mask_breaks_at(size_t members, bool split)
 tacit_status tacit_mask_turn_call(tacit_mask_turn *turn, uint64_t round, uint32_t attempt)
 {
     const bool again =
-        round == turn->round && attempt > turn->attempt && turn->state != TACIT_MASK_OPENED;
+        round == turn->round && attempt > turn->attempt && turn->state < TACIT_MASK_OPENED;
     if (turn->state != TACIT_MASK_IDLE && round <= turn->round && !again)
         return TACIT_NO;
     *turn = (tacit_mask_turn){.round = round, .attempt = attempt, .state = TACIT_MASK_CALLED};

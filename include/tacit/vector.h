@@ -41,6 +41,7 @@ typedef struct tacit_segment {
  * run and outlive every vector that has them. */
 typedef struct tacit_shape {
     uint32_t segments;
+    uint32_t any; /* bit k: segment k holds keys or masked numbers, none of which is too large */
     size_t bytes; /* of all segments together */
     tacit_segment segment[TACIT_MAX_SEGMENTS];
     size_t offset[TACIT_MAX_SEGMENTS];

@@ -483,7 +483,8 @@ tacit_status tacit_wire_decode(tacit_public *out, const uint8_t *bytes, size_t l
     source from = {bytes, len};
     for (uint32_t k = 0; vector && k < vector->shape->segments; k++) {
         piece p = piece_of(vector, k);
-        tacit_status status = read_piece(&p, &from, limit, err);
+        const bool any = vector->shape->any >> k & 1;
+        tacit_status status = read_piece(&p, &from, any ? INFINITY : limit, err);
         if (status)
             return status;
         /* Segments start at multiples of 8: what is between them is part of checkpoints. */

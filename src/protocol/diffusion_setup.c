@@ -170,6 +170,8 @@ tacit_status diffusion_setup(void *shared, const void *options, const tacit_setu
     s->options = *(const diffusion_options *)options;
     s->privacy = *setup->privacy;
     s->model = setup->model;
+    if (s->options.fraction == 0)
+        s->options.fraction = s->privacy.mechanism == TACIT_MECHANISM_NONE ? 32 : 24;
     const tacit_shape *shape = tacit_model_shape(setup->model);
     const tacit_segment word[] = {{"model", shape->segment[0].scalar, shape->segment[0].count},
                                   {"degree", TACIT_I64, 1},
@@ -396,11 +398,11 @@ const tacit_option diffusion_rows[] = {
      .help = "with noise, rows longer than this are cut to it"},
     {.key = "fraction",
      .type = TACIT_OPT_INT,
-     .fallback = "32",
-     .min = 1,
+     .fallback = "0",
+     .min = 0,
      .max = 52,
      .offset = FIELD(fraction),
-     .help = "local-homomorphic: models are told in steps of 2^-fraction"},
+     .help = "local-homomorphic: models are told in steps of 2^-fraction; 0: 32, with noise 24"},
     {.key = "pairs",
      .type = TACIT_OPT_CHOICE,
      .fallback = "all",

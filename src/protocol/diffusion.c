@@ -82,9 +82,12 @@ static tacit_status get_ready(tacit_env *env, const diffusion_shared *s, diffusi
 {
     const tacit_combination_sight sight = sight_of(env, s, self);
     double own[3] = {1, 1, 1};
-    for (uint32_t k = 0; k < s->acts; k++)
+    for (uint32_t k = 0; k < s->acts; k++) {
+        double others = 0; /* as combine_words adds them up: a last bit more is not paid for */
         for (uint32_t m = 0; s->act[k].combination != TACIT_COMBINE_NONE && m < sight.degree; m++)
-            own[k] -= weight_of(env, s, self, s->act[k].combination, &sight, m);
+            others += weight_of(env, s, self, s->act[k].combination, &sight, m);
+        own[k] = 1 - others;
+    }
     for (uint32_t k = 0; k < s->acts; k++)
         if (!(own[k] > 1e-12) && s->options.noise == DIFFUSION_HOMOMORPHIC)
             return tacit_fail(tacit_own_error(env), TACIT_EINPUT,

@@ -201,6 +201,7 @@ static tacit_status follow(owners_run *r, tacit_session *session, const tacit_st
     if (status)
         return status;
     r->least = fitness.least;
+    r->zero = tacit_fitness_now(&fitness, 0);
     status = tacit_fitness_alone(&fitness, 1, &r->alone, err);
     for (size_t k = 0; k < r->points && !status; k++) {
         status = go_to(r, rt, r->at[k], stop, err);
@@ -279,6 +280,19 @@ double owners_percentile(double *value, size_t n, double share)
     double at = share * (double)(n - 1);
     size_t k = (size_t)at;
     return k + 1 < n ? value[k] + (at - (double)k) * (value[k + 1] - value[k]) : value[n - 1];
+}
+
+tacit_interval owners_mean(const owners_run *runs, size_t count)
+{
+    double *value = calloc(count + 1, sizeof *value);
+    if (!value)
+        return (tacit_interval){.mean = NAN, .low = NAN, .high = NAN};
+    for (size_t k = 0; k < count; k++)
+        value[k] = runs[k].last;
+    tacit_interval of = tacit_interval_of(value, count);
+    free(value);
+    of.low = fmax(of.low, of.mean / 100);
+    return of;
 }
 
 void owners_settings(tacit_reproduced *out, const tacit_reproduce_request *request)

@@ -7,6 +7,7 @@
  * figures want of one is its relative fitness on the way.
  */
 #include "reproduce/figure.h"
+#include "tacit/sweep.h"
 
 /* A table, and how it becomes a regression. */
 typedef struct owners_set {
@@ -40,6 +41,7 @@ typedef struct owners_run {
     size_t points;
     double *psi;    /* one for each */
     double last;    /* psi after the last iteration */
+    double zero;    /* psi of the zero model, with which it begins */
     double alone;   /* psi of the model of the first owner's records, without noise */
     double least;   /* f(theta*) */
     double scale;   /* of the noise on each number of a mean gradient */
@@ -57,6 +59,9 @@ bool owners_has(const tacit_reproduce_request *request, int set);
 /* All runs, on the request's threads. */
 tacit_status owners_perform(owners_run *runs, size_t count, const tacit_reproduce_request *request,
                             tacit_error *err);
+/* Mean of psi after the last iteration over runs that are alike, and its 95 % interval, of which no
+ * more than a hundredth of the mean is shown below (it may reach below zero, axes cannot). */
+tacit_interval owners_mean(const owners_run *runs, size_t count);
 /* Percentile `share` (0 to 1) of n values, which are sorted. */
 double owners_percentile(double *value, size_t n, double share);
 /* Settings that these figures share, and the warning of the sets that stand in for others. */

@@ -6,8 +6,7 @@
  * fuzzer says what arrives when, twice or never, and what nobody sent at all. Every agent has a
  * plan of its own. What an agent says as a member is watched:
  *
- *   - no two words for one (receiver, round, attempt), and none with numbers of another (the bench
- *     keeps a hash of each);
+ *   - no two words for one (receiver, round, attempt), and no earlier attempt after a later one;
  *   - seeds of one attempt only for one (receiver, round), and no word of that round after it.
  *
  * Used by a fuzzer too, so without cmocka: what must hold, or the process ends.
@@ -18,7 +17,7 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "base/scratch.h"
+#include "base/saver.h"
 #include "protocol/sums_inside.h"
 
 enum { BENCH_AGENTS = 6, BENCH_NUMBERS = 3, BENCH_LIST = 1 << 14, BENCH_SEEN = 1 << 12 };
@@ -77,6 +76,7 @@ typedef struct bench {
     bench_said said[BENCH_SEEN];
     size_t said_count;
     double now;
+    bool honest; /* nobody forges: sums must be right */
     tacit_error error;
     tacit_env_ops ops;
 } bench;
@@ -269,6 +269,7 @@ static inline tacit_status bench_on(tacit_env *env, const void *shared, void *se
         for (uint32_t n = 0; n < a->facts.neighbours; n++)
             a->members += tacit_sums_has(a->sums, n, NULL);
         BENCH_DEMAND(a->members >= a->plan.least);
+        BENCH_DEMAND(!a->bench->honest || bench_is_plain(a, event));
     }
     if (event->id >= a->rounds)
         return TACIT_OK;
@@ -394,6 +395,30 @@ static inline bool bench_ring(bench *b, tacit_status *status)
     b->now = t.at > b->now ? t.at : b->now;
     *status = bench_event(b, t.agent, &(tacit_event){.type = TACIT_TIMER, .id = t.id});
     return true;
+}
+
+/* To a checkpoint and back, into other memory. */
+static inline void bench_reload(bench *b, uint32_t agent)
+{
+    bench_agent *a = &b->agent[agent];
+    tacit_env env = bench_env(b, agent);
+    const uint8_t *bytes;
+    size_t len;
+    tacit_loader *loader;
+    tacit_saver *saver = tacit_saver_create();
+    tacit_sums *other = calloc(1, tacit_sums_size(&a->plan, a->facts.neighbours));
+    BENCH_DEMAND(saver && other);
+    tacit_sums_save(&a->plan, a->sums, a->facts.neighbours, saver);
+    BENCH_DEMAND(tacit_saver_finish(saver, &bytes, &len, &b->error) == TACIT_OK);
+    BENCH_DEMAND(tacit_loader_create(&loader, bytes, len, &b->error) == TACIT_OK);
+    tacit_loader_use(loader, b->pool);
+    tacit_sums_load(&a->plan, other, a->facts.neighbours, loader);
+    BENCH_DEMAND(tacit_loader_status(loader, &b->error) == TACIT_OK);
+    tacit_loader_free(loader);
+    tacit_saver_free(saver);
+    tacit_sums_end(&env, &a->plan, a->sums);
+    free(a->sums);
+    a->sums = other;
 }
 
 static inline void bench_clear(bench *b)

@@ -148,6 +148,7 @@ typedef struct tacit_data_options {
     double t;
     double test_fraction, validation_fraction;
     int standardise;                /* tacit_standardise */
+    double cut;                     /* standardised features are at most so large; 0: any */
     char constants[TACIT_TEXT_MAX]; /* file: "mean,deviation" a feature */
     /* ratings: paper 000 section 5.2 */
     int64_t factors; /* features of an item */

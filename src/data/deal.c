@@ -300,7 +300,7 @@ static tacit_status put_agent(dealing *d, uint32_t agent, tacit_error *err)
     for (uint64_t at = d->first[agent]; at < d->first[agent + 1] && !status; at++) {
         load_filled(d, agent, at);
         if (o->standardise != TACIT_STANDARDISE_NONE)
-            tacit_scale_apply(&d->scale, d->x);
+            tacit_scale_apply(&d->scale, o->cut, d->x);
         tacit_slice_project(&d->slice, d->x);
         if (o->bias)
             d->x[width] = 1;

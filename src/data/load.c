@@ -119,6 +119,8 @@ static const tacit_option options[] = {
     CHOICE("standardise", "none", standards, standardise,
            "features to mean 0 and deviation 1: by each agent's own training records, by public "
            "constants or public records, or by all records (which leaks)"),
+    REAL("cut", "0", 0, 1e9, cut,
+         "standardised features beyond so many deviations are cut to that; 0: they stay"),
     TEXT("constants", "", constants,
          "standardise public: a file with \"mean,deviation\" a feature; empty: public records"),
     CHOICE("features", "als", features, features,

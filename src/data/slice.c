@@ -84,6 +84,10 @@ tacit_status tacit_slice_check(const tacit_data_options *o, size_t features, tac
         return tacit_fail(err, TACIT_EINPUT,
                           "data.standardise-labels is for numbers; with data.positive or "
                           "data.threshold labels are +1 and -1");
+    if (o->cut > 0 && o->standardise == TACIT_STANDARDISE_NONE)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "data.cut counts deviations, and features are not standardised; set "
+                          "data.standardise");
     return o->components > 0 ? check_components(o, features, err) : TACIT_OK;
 }
 
@@ -207,7 +211,7 @@ static void load_scaled(tacit_slice *slice, const tacit_table *table, const taci
 {
     load(slice, table, o, k);
     if (scale)
-        tacit_scale_apply(scale, slice->room);
+        tacit_scale_apply(scale, o->cut, slice->room);
 }
 
 /* Covariance of the scaled rows, its lower half by columns. */

@@ -68,10 +68,13 @@ tacit_status tacit_scale_settle(tacit_scale *scale, tacit_error *err)
     return TACIT_OK;
 }
 
-void tacit_scale_apply(const tacit_scale *scale, double *x)
+void tacit_scale_apply(const tacit_scale *scale, double cut, double *x)
 {
-    for (size_t k = 0; k < scale->features; k++)
+    for (size_t k = 0; k < scale->features; k++) {
         x[k] = (x[k] - scale->mean[k]) / scale->deviation[k];
+        if (cut > 0)
+            x[k] = x[k] > cut ? cut : x[k] < -cut ? -cut : x[k];
+    }
 }
 
 /* ---- public constants ---- */

@@ -17,8 +17,8 @@ void tacit_scale_clear(tacit_scale *scale); /* {0} is fine */
 void tacit_scale_begin(tacit_scale *scale);
 void tacit_scale_add(tacit_scale *scale, const double *x);
 tacit_status tacit_scale_settle(tacit_scale *scale, tacit_error *err);
-/* x = (x - mean) / deviation */
-void tacit_scale_apply(const tacit_scale *scale, double *x);
+/* x = (x - mean) / deviation, cut to [-cut, cut] unless `cut` is 0. */
+void tacit_scale_apply(const tacit_scale *scale, double cut, double *x);
 
 /* Public constants: a line "mean,deviation" a feature; `name` is the file for messages. */
 tacit_status tacit_scale_parse(tacit_scale *scale, const char *name, const char *text, size_t len,

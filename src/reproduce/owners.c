@@ -139,11 +139,12 @@ static tacit_status configure(tacit_config *config, const owners_run *r, const c
     const bool table = set->file != NULL;
     char sizes[400], yaml[4000];
     if (table)
-        snprintf(sizes, sizeof sizes,
-                 "  folder: \"%s\"\n  public: %d\n  records: %llu\n  standardise: public\n"
-                 "  standardise-labels: true\n  whiten: true\n  bias: true\n  partition: iid\n"
-                 "  test-fraction: 0\n",
-                 folder, OWNERS_PUBLIC, (unsigned long long)r->owners * r->records);
+        snprintf(
+            sizes, sizeof sizes,
+            "  folder: \"%s\"\n  public: %d\n  records: %llu\n  standardise: public\n"
+            "  cut: 3\n  standardise-labels: true\n  whiten: true\n  bias: true\n  partition: iid\n"
+            "  test-fraction: 0\n",
+            folder, OWNERS_PUBLIC, (unsigned long long)r->owners * r->records);
     else
         snprintf(sizes, sizeof sizes, "  min-records: %u\n  max-records: %u\n", r->records,
                  r->records);

@@ -370,6 +370,36 @@ static void test_words_as_places(void **state)
     refuse(&o, text, "which is the label or the agent");
 }
 
+/* What is far out is cut, for components too, and nothing else changes. */
+static void test_far_values_are_cut(void **state)
+{
+    (void)state;
+    double x[ROWS][FEATURES], y[ROWS], label[ROWS], whole[ROWS * FEATURES], cut[ROWS * FEATURES];
+    make_records(x, y);
+    tacit_data_options o = plain();
+    o.agents = 1;
+    o.standardise = TACIT_STANDARDISE_PUBLIC;
+    tacit_source s = load(&o, x, y, 3);
+    size_t rows = all_rows(&s, whole, label), far = 0;
+    tacit_source_clear(&s);
+    o.cut = 1.5;
+    s = load(&o, x, y, 3);
+    assert_int_equal(all_rows(&s, cut, label), rows);
+    tacit_source_clear(&s);
+    for (size_t k = 0; k < rows * FEATURES; k++) {
+        check_near(cut[k], fmax(-1.5, fmin(1.5, whole[k])), 0);
+        far += cut[k] != whole[k];
+    }
+    assert_in_range(far, 5, rows * FEATURES - 5);
+    o.components = 1;
+    o.cut = 1e-3; /* all public features are cut to that: one step along each */
+    double mean[FEATURES], second[FEATURES * FEATURES];
+    moments_of_public(&o, x, y, 1, mean, second);
+    assert_true(second[0] <= FEATURES * 1e-6);
+    o.standardise = TACIT_STANDARDISE_NONE;
+    refuse(&o, "a,label\n1,1\n2,1\n", "data.cut counts deviations");
+}
+
 /* ---- what cannot be had ---- */
 
 static void test_what_is_refused(void **state)
@@ -453,6 +483,7 @@ int main(void)
         cmocka_unit_test(test_a_private_record_moves_itself_only),
         cmocka_unit_test(test_public_means_stand_in),
         cmocka_unit_test(test_words_as_places),
+        cmocka_unit_test(test_far_values_are_cut),
         cmocka_unit_test(test_what_is_refused),
         cmocka_unit_test(test_numbers_too_large),
         cmocka_unit_test(test_sources_without_a_table),

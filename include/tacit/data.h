@@ -19,6 +19,7 @@ typedef struct tacit_shard tacit_shard; /* one agent's records of one split */
 #define TACIT_DATASET_MAX_AGENTS (UINT32_MAX - 1)
 #define TACIT_BATCH_ROWS 4096 /* a batch never has more */
 #define TACIT_WITHOUT_MOST 1000000
+#define TACIT_BUCKETS_MOST 4096
 #define TACIT_NAME_MAX 256 /* of an agent, with the final NUL */
 
 typedef enum tacit_split { TACIT_TRAIN, TACIT_VALIDATION, TACIT_TEST, TACIT_SPLITS } tacit_split;
@@ -126,6 +127,8 @@ typedef struct tacit_data_options {
     char ignore[TACIT_TEXT_MAX];     /* columns to leave out, separated by commas */
     char categories[TACIT_TEXT_MAX]; /* "colour=red|green|blue; size=s|m|l": one feature a word */
     char ordinal[TACIT_TEXT_MAX];    /* likewise, but one feature a column: 0, 1, 2, ... */
+    char hashed[TACIT_TEXT_MAX];     /* columns of any words: a feature a bucket */
+    int64_t buckets;                 /* of each of them */
     char missing[TACIT_TEXT_MAX];    /* how a missing value is written, beside "" */
     int missing_rule;                /* tacit_missing_rule */
     /* mat */

@@ -125,6 +125,17 @@ static tacit_status read_word(reader *r, const tacit_csv_field *field, uint32_t 
     return TACIT_OK;
 }
 
+/* Any word will do: it falls into one of the buckets. */
+static void read_hashed(reader *r, const tacit_csv_field *field, uint32_t column)
+{
+    const tacit_csv_column *plan = &r->plan.column[column];
+    const bool missing = r->takes_missing && is_missing(r, field);
+    const uint32_t word = tacit_csv_bucket(tacit_names_get(&r->plan.names, column), field->text,
+                                           field->len, plan->words.count);
+    for (uint32_t k = 0; k < plan->words.count; k++)
+        r->x[plan->feature + k] = missing ? NAN : k == word ? 1 : 0;
+}
+
 static tacit_status read_label(reader *r, const tacit_csv_field *field, uint32_t column,
                                tacit_error *err)
 {
@@ -165,6 +176,9 @@ static tacit_status read_cell(reader *r, const tacit_csv_field *field, uint32_t 
     case TACIT_CSV_WORD:
     case TACIT_CSV_PLACE:
         return read_word(r, field, column, err);
+    case TACIT_CSV_HASHED:
+        read_hashed(r, field, column);
+        return TACIT_OK;
     case TACIT_CSV_LABEL:
         return read_label(r, field, column, err);
     case TACIT_CSV_AGENT:

@@ -182,7 +182,7 @@ static tacit_status count_features(tacit_csv_plan *plan, const char *name,
         column->feature = plan->features;
         if (column->role == TACIT_CSV_NUMBER || column->role == TACIT_CSV_PLACE)
             plan->features++;
-        else if (column->role == TACIT_CSV_WORD)
+        else if (column->role == TACIT_CSV_WORD || column->role == TACIT_CSV_HASHED)
             plan->features += column->words.count;
     }
     if (plan->features > 0 || o->bias)
@@ -211,7 +211,8 @@ tacit_status tacit_csv_plan_read(tacit_csv_plan *plan, tacit_csv_scan *scan,
         (status = ignore(plan, name, o->ignore, err)) ||
         (status =
              tacit_csv_declare(plan, name, "categories", o->categories, TACIT_CSV_WORD, err)) ||
-        (status = tacit_csv_declare(plan, name, "ordinal", o->ordinal, TACIT_CSV_PLACE, err)))
+        (status = tacit_csv_declare(plan, name, "ordinal", o->ordinal, TACIT_CSV_PLACE, err)) ||
+        (status = tacit_csv_declare_hashed(plan, name, o->hashed, (uint32_t)o->buckets, err)))
         return status;
     if (need_agent && !plan->has_agent)
         return tacit_fail(err, TACIT_EINPUT,
@@ -255,7 +256,7 @@ tacit_status tacit_csv_plan_features(const tacit_csv_plan *plan, tacit_names *fe
         const char *name = tacit_names_get(&plan->names, k);
         if (column->role == TACIT_CSV_NUMBER || column->role == TACIT_CSV_PLACE)
             status = add_feature(features, name, NULL, err);
-        const bool each = column->role == TACIT_CSV_WORD;
+        const bool each = column->role == TACIT_CSV_WORD || column->role == TACIT_CSV_HASHED;
         for (uint32_t w = 0; each && w < column->words.count && !status; w++)
             status = add_feature(features, name, tacit_names_get(&column->words, w), err);
     }

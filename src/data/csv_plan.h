@@ -12,6 +12,7 @@ typedef enum tacit_csv_role {
     TACIT_CSV_NUMBER, /* a feature */
     TACIT_CSV_WORD,   /* a feature for each declared word */
     TACIT_CSV_PLACE,  /* a feature: the place of its word in the declared list */
+    TACIT_CSV_HASHED, /* a feature for each bucket, which are its words: "#0", "#1", ... */
     TACIT_CSV_AGENT,
     TACIT_CSV_LABEL,
     TACIT_CSV_IGNORED
@@ -45,6 +46,11 @@ void tacit_csv_words(const tacit_names *words, char *out, size_t size);
 /* Declare the words of `list`, the value of option `key`; its columns get `role`. */
 tacit_status tacit_csv_declare(tacit_csv_plan *plan, const char *name, const char *key,
                                const char *list, tacit_csv_role role, tacit_error *err);
+/* Columns of any words; words fall into `buckets` buckets. */
+tacit_status tacit_csv_declare_hashed(tacit_csv_plan *plan, const char *name, const char *list,
+                                      uint32_t buckets, tacit_error *err);
+/* The bucket of a word in a column of this name: the same everywhere and always. */
+uint32_t tacit_csv_bucket(const char *column, const char *word, size_t len, uint32_t buckets);
 /* The column called so, or an error that names the option `key` and the nearest column. */
 tacit_status tacit_csv_find(const tacit_csv_plan *plan, const char *name, const char *key,
                             const char *wanted, size_t len, uint32_t *at, tacit_error *err);

@@ -3,10 +3,12 @@
  * Columns of words, declared as in "colour=red|green|blue; front,back=flat|round": one feature a
  * word, which is 1 where the column has it (data.categories), or one feature, the place of its word
  * in the list (data.ordinal). Words must be declared: what a column may hold is then public, and
- * not learned from records. So is the number of features.
+ * not learned from records. So is the number of features. Where there are too many words to declare
+ * (data.hashed) they fall into buckets by a fixed function of column and word, which is as public.
  */
 #include "data/csv_plan.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -105,6 +107,48 @@ tacit_status tacit_csv_declare(tacit_csv_plan *plan, const char *name, const cha
         } while (more);
     }
     return TACIT_OK;
+}
+
+/* FNV-1a over "column", 0, "word", its bits mixed once more so that any number of buckets will do.
+ */
+uint32_t tacit_csv_bucket(const char *column, const char *word, size_t len, uint32_t buckets)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (const char *at = column; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    hash *= UINT64_C(1099511628211);
+    for (size_t k = 0; k < len; k++)
+        hash = (hash ^ (unsigned char)word[k]) * UINT64_C(1099511628211);
+    hash ^= hash >> 32;
+    hash *= UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)((hash >> 32) % buckets);
+}
+
+tacit_status tacit_csv_declare_hashed(tacit_csv_plan *plan, const char *name, const char *list,
+                                      uint32_t buckets, tacit_error *err)
+{
+    const char *at = list, *end = list + strlen(list);
+    tacit_status status = TACIT_OK;
+    if (at < end && (buckets < 2 || buckets > TACIT_BUCKETS_MOST))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "data.buckets is \"%" PRIu32 "\"; expected 2 to %d for data.hashed",
+                          buckets, TACIT_BUCKETS_MOST);
+    while (at < end && !status) {
+        piece column = next_piece(&at, end, ',');
+        char words[20] = "#0";
+        if (column.len == 0)
+            continue;
+        status = declare_column(plan, name, "hashed", TACIT_CSV_HASHED, column,
+                                (piece){words, strlen(words)}, err);
+        uint32_t found = tacit_names_find(&plan->names, column.text, column.len), number;
+        for (uint32_t k = 1; k < buckets && !status; k++) {
+            bool added;
+            int n = snprintf(words, sizeof words, "#%" PRIu32, k);
+            status = tacit_names_intern(&plan->column[found].words, words, (size_t)n, &number,
+                                        &added, err);
+        }
+    }
+    return status;
 }
 
 void tacit_csv_words(const tacit_names *words, char *out, size_t size)

@@ -87,6 +87,9 @@ static const tacit_option options[] = {
          "csv: columns of words, as in \"colour=red|green; size=s|m|l\": a feature each word"),
     TEXT("ordinal", "", ordinal,
          "csv: columns of words that become numbers, as in \"size=s|m|l\": 0, 1, 2"),
+    TEXT("hashed", "", hashed,
+         "csv: columns of any words, separated by commas: a feature each bucket of words"),
+    COUNT("buckets", "16", 2, TACIT_BUCKETS_MOST, buckets, "csv: of each column in \"hashed\""),
     TEXT("missing", "?", missing, "csv: how a missing value is written, beside nothing at all"),
     CHOICE("missing-rule", "refuse", missing_rules, missing_rule,
            "a missing value: an error, drop the record, zero, the agent's own mean, or that of "

@@ -410,25 +410,29 @@ static tacit_status say_so(tacit_env *env, const learner_shared *s, int64_t numb
     return status;
 }
 
-/* Owner 2 does as it should, and says something it should not on every tick, or (no number) before
- * every answer. */
+/* Owner 2 does as it should, and says something it should not: right after an answer (twice), on
+ * every tick, or (no number) before every answer. */
 static tacit_status two_tongues(tacit_env *env, const void *shared, void *state,
                                 const tacit_event *event)
 {
     const tacit_protocol *honest = tacit_protocol_find("learner");
     const learner_agent *self = state;
     const bool liar = tacit_facts_of(env)->self == 2;
+    const uint64_t before = self->answered;
     tacit_status status = TACIT_OK;
     if (liar && lie == NOT_A_NUMBER && event->type == TACIT_MESSAGE)
         status =
             say_so(env, shared, tacit_public_get_int(event->payload, WORD_ABOUT, WORD_NUMBER), NAN);
     if (status == TACIT_OK)
         status = honest->on(env, shared, state, event);
-    if (status != TACIT_OK || !liar || event->type != TACIT_WAKE || lie == HONEST ||
-        lie == NOT_A_NUMBER)
+    if (status != TACIT_OK || !liar)
         return status;
     const int64_t last = (int64_t)self->answered;
-    return say_so(env, shared, lie == TWICE ? last : lie == LATE ? last - 1 : last + 1000, 5);
+    if (lie == TWICE && self->answered != before)
+        return say_so(env, shared, last, 5);
+    if ((lie == LATE || lie == FORGED) && event->type == TACIT_WAKE)
+        return say_so(env, shared, lie == LATE ? last - 1 : last + 1000, 5);
+    return TACIT_OK;
 }
 
 static void test_answers_count_once(void **state)
@@ -493,6 +497,40 @@ static void test_owners_keep_their_pace(void **state)
         assert_true(h.count > 100);
         assert_true(h.count <= rt->ops->traffic(rt).ticks);
         assert_true(h.count < 3 * 140); /* three clocks, 100 units; greed would make it 3000 */
+        rt->ops->destroy(rt);
+        banks_clear(&b);
+    }
+}
+
+/* A learner that says the same query over and over. */
+static tacit_status stammer(tacit_env *env, const void *shared, void *state,
+                            const tacit_event *event)
+{
+    const learner_shared *s = shared;
+    if (tacit_facts_of(env)->self != 0)
+        return tacit_protocol_find("learner")->on(env, shared, state, event);
+    if (event->type != TACIT_WAKE)
+        return TACIT_OK;
+    tacit_public *word = tacit_new_public(env, &s->word);
+    tacit_public_set_int(word, WORD_ABOUT, WORD_NUMBER, 1);
+    tacit_status status = tacit_send(env, TACIT_NOBODY, LEARNER_WORD, word);
+    tacit_drop(env, word);
+    return status;
+}
+
+static void test_a_query_is_answered_once(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"mode=request", "mode=broadcast"};
+    for (size_t mode = 0; mode < 2; mode++) {
+        banks b;
+        heard h;
+        banks_init(&b, 1, modes[mode]);
+        tacit_protocol twice = *b.world.protocol;
+        twice.on = stammer;
+        b.world.protocol = &twice;
+        tacit_runtime *rt = run(&b, 100, &h);
+        assert_int_equal(h.count, BANKS - 1);
         rt->ops->destroy(rt);
         banks_clear(&b);
     }
@@ -626,6 +664,7 @@ int main(void)
         cmocka_unit_test(test_ends_at_the_optimum_of_the_others),
         cmocka_unit_test(test_answers_count_once),
         cmocka_unit_test(test_owners_keep_their_pace),
+        cmocka_unit_test(test_a_query_is_answered_once),
         cmocka_unit_test(test_survives_a_bad_network),
         cmocka_unit_test(test_a_run_can_be_cut),
         cmocka_unit_test(test_refusals),

@@ -40,7 +40,7 @@ static const scan scans[] = {
     {OWNERS_DIABETES,
      8,
      6,
-     {0.03, 0.1, 0.2, 0.5, 1, 2, 5, 10},
+     {0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 3},
      {1000, 2000, 4000, 8000, 16000, 32000},
      1},
     {OWNERS_HOUSING, 8, 6, {0.1, 0.2, 0.5, 1, 2, 5, 10, 20}, {200, 400, 800, 1600, 3200, 6400}, 5},
@@ -170,7 +170,7 @@ static slope slope_of(const figure *f, size_t which, owners_split split, bool si
 }
 
 /* Fitted on all runs with a cap of the places that count. */
-static tacit_status fit(const figure *f, size_t which, tacit_law *law, tacit_error *err)
+static tacit_status fit(const figure *f, size_t which, tacit_fitness_law *law, tacit_error *err)
 {
     const scan *s = f->scan[which];
     const size_t seeds = f->request->seeds;
@@ -188,12 +188,12 @@ static tacit_status fit(const figure *f, size_t which, tacit_law *law, tacit_err
                                            .psi = g.runs[j].last};
     }
     tacit_status status =
-        tacit_law_fit(law, pilot, count, &(tacit_law_options){.floor = true}, err);
+        tacit_fitness_law_fit(law, pilot, count, &(tacit_fitness_law_options){.floor = true}, err);
     free(pilot);
     return status;
 }
 
-static double law_at(const tacit_law *law, const owners_run *r)
+static double law_at(const tacit_fitness_law *law, const owners_run *r)
 {
     const double s = sqrt(OWNERS / (r->epsilon * r->epsilon)) / ((double)OWNERS * r->records);
     return law->c[0] + law->c[1] * s + law->c[2] * s * s;
@@ -202,7 +202,7 @@ static double law_at(const tacit_law *law, const owners_run *r)
 /* ---- what is shown ---- */
 
 static void add_curves(tacit_reproduced *out, const figure *f, size_t which, size_t panel,
-                       bool sizes, const tacit_law *law)
+                       bool sizes, const tacit_fitness_law *law)
 {
     const scan *s = f->scan[which];
     const size_t from = sizes ? s->budgets : 0, count = sizes ? s->sizes : s->budgets;
@@ -224,12 +224,13 @@ static void add_curves(tacit_reproduced *out, const figure *f, size_t which, siz
     figure_draw(out, 6, false);
 }
 
-static void add_panels(tacit_reproduced *out, const figure *f, size_t which, const tacit_law *law)
+static void add_panels(tacit_reproduced *out, const figure *f, size_t which,
+                       const tacit_fitness_law *law)
 {
     static const char y[] = "relative fitness psi(theta_L,T)";
     static const char by_epsilon[] = "epsilon of each owner",
                       by_records[] = "records of each owner";
-    static const char note[] = "mean and its 95 % interval; zero model is where it bends";
+    static const char note[] = "mean and its 95 % interval";
     static const figure_panel panels[OWNERS_SETS][2] = {
         [OWNERS_LENDING] = {{"lending-epsilon", "Lending, 3,000 records an owner", by_epsilon, y,
                              note, true, true},
@@ -270,7 +271,8 @@ static double cost_of_split(const figure *f, size_t which)
     return count > 0 ? exp(sum / (double)count) : NAN;
 }
 
-static void add_rows(tacit_reproduced *out, const figure *f, size_t which, const tacit_law *law)
+static void add_rows(tacit_reproduced *out, const figure *f, size_t which,
+                     const tacit_fitness_law *law)
 {
     const scan *s = f->scan[which];
     const char *name = owners_sets[s->set].name;
@@ -301,7 +303,8 @@ static void add_rows(tacit_reproduced *out, const figure *f, size_t which, const
                    "%s: largest factor by which a mean misses the law", name);
 }
 
-static void find_set(tacit_reproduced *out, const figure *f, size_t which, const tacit_law *law)
+static void find_set(tacit_reproduced *out, const figure *f, size_t which,
+                     const tacit_fitness_law *law)
 {
     const scan *s = f->scan[which];
     const slope e = slope_of(f, which, OWNERS_CAP, false);
@@ -340,7 +343,7 @@ static tacit_status show(tacit_reproduced *out, const figure *f, tacit_error *er
               "in. Slopes can be compared, heights cannot."
             : "These are drawn records, not the paper's loans.";
     for (size_t k = 0; k < f->scans; k++) {
-        tacit_law law;
+        tacit_fitness_law law;
         tacit_status status = fit(f, k, &law, err);
         if (status)
             return status;

@@ -39,12 +39,12 @@ typedef struct owners_run {
     int64_t seed;
     const double *at; /* iterations to look at, rising; the last is the end */
     size_t points;
-    double *psi;    /* one for each */
-    double last;    /* psi after the last iteration */
-    double zero;    /* psi of the zero model, with which it begins */
-    double alone;   /* psi of the model of the first owner's records, without noise */
-    double least;   /* f(theta*) */
-    double scale;   /* of the noise on each number of a mean gradient */
+    double *psi;  /* one for each */
+    double last;  /* psi after the last iteration */
+    double zero;  /* psi of the zero model, with which it begins */
+    double alone; /* psi of the model of an owner's own records, without noise: the median owner */
+    double least; /* f(theta*) */
+    double scale; /* of the noise on each number of a mean gradient */
     double answers; /* of the owner who answered most */
     double made;    /* iterations there were before budgets were spent */
     double spent;   /* epsilon of the owner who spent most */

@@ -29,14 +29,14 @@ static double on_lines(size_t count, const double *from, const double *to, doubl
     return to[k - 1] + (x - from[k - 1]) * (to[k] - to[k - 1]) / (from[k] - from[k - 1]);
 }
 
-double tacit_exchange_noise(const tacit_exchange *exchange, double epsilon)
+double tacit_epsilon_rate_noise(const tacit_epsilon_rate *exchange, double epsilon)
 {
     if (exchange->count < 2)
         return 1 / (epsilon * epsilon);
     return exp(-2 * on_lines(exchange->count, exchange->epsilon, exchange->worth, log(epsilon)));
 }
 
-double tacit_exchange_epsilon(const tacit_exchange *exchange, double noise)
+double tacit_epsilon_rate_epsilon(const tacit_epsilon_rate *exchange, double noise)
 {
     if (exchange->count < 2)
         return 1 / sqrt(noise);
@@ -45,7 +45,7 @@ double tacit_exchange_epsilon(const tacit_exchange *exchange, double noise)
 
 /* ---- laws ---- */
 
-static double strength(const tacit_law *law, const tacit_pilot *place)
+static double strength(const tacit_fitness_law *law, const tacit_pilot *place)
 {
     return pow(place->owners, law->crowd) * sqrt(place->noise) / place->records;
 }
@@ -74,8 +74,8 @@ static bool one_crowd(const tacit_pilot *pilots, size_t count)
     return true;
 }
 
-tacit_status tacit_law_fit(tacit_law *law, const tacit_pilot *pilots, size_t count,
-                           const tacit_law_options *options, tacit_error *err)
+tacit_status tacit_fitness_law_fit(tacit_fitness_law *law, const tacit_pilot *pilots, size_t count,
+                                   const tacit_fitness_law_options *options, tacit_error *err)
 {
     tacit_fit_points points;
     tacit_status status = tacit_fit_points_create(&points, count, err);
@@ -98,8 +98,8 @@ tacit_status tacit_law_fit(tacit_law *law, const tacit_pilot *pilots, size_t cou
     return status;
 }
 
-tacit_status tacit_law_fit_alone(tacit_law *law, const tacit_lone_pilot *pilots, size_t count,
-                                 tacit_error *err)
+tacit_status tacit_fitness_law_fit_alone(tacit_fitness_law *law, const tacit_lone_pilot *pilots,
+                                         size_t count, tacit_error *err)
 {
     tacit_fit_points points;
     tacit_status status = tacit_fit_points_create(&points, count, err);
@@ -123,15 +123,15 @@ tacit_status tacit_law_fit_alone(tacit_law *law, const tacit_lone_pilot *pilots,
     return status;
 }
 
-tacit_law tacit_law_given(double floor, double linear, double square)
+tacit_fitness_law tacit_fitness_law_given(double floor, double linear, double square)
 {
-    return (tacit_law){.c = {floor, linear, square}, .worst = 1, .most = INFINITY};
+    return (tacit_fitness_law){.c = {floor, linear, square}, .worst = 1, .most = INFINITY};
 }
 
 #define BAD_TYPICAL 1.5
 #define BAD_WORST 3.0
 
-bool tacit_law_is_bad(const tacit_law *law)
+bool tacit_fitness_law_is_bad(const tacit_fitness_law *law)
 {
     if (law->freedom == 0)
         return false;
@@ -143,7 +143,8 @@ bool tacit_law_is_bad(const tacit_law *law)
 
 /* ---- predictions ---- */
 
-static tacit_outlook look(const tacit_law *law, double s, double log_owners, double coverage)
+static tacit_outlook look(const tacit_fitness_law *law, double s, double log_owners,
+                          double coverage)
 {
     tacit_outlook out = {.psi = law->c[0] + s * (law->c[1] + s * law->c[2]),
                          .freedom = law->freedom,
@@ -160,12 +161,14 @@ static tacit_outlook look(const tacit_law *law, double s, double log_owners, dou
     return out;
 }
 
-tacit_outlook tacit_law_at(const tacit_law *law, const tacit_pilot *place, double coverage)
+tacit_outlook tacit_fitness_law_at(const tacit_fitness_law *law, const tacit_pilot *place,
+                                   double coverage)
 {
     return look(law, strength(law, place), log(place->owners), coverage);
 }
 
-tacit_outlook tacit_law_alone_at(const tacit_law *law, double own, double pooled, double coverage)
+tacit_outlook tacit_fitness_law_alone_at(const tacit_fitness_law *law, double own, double pooled,
+                                         double coverage)
 {
     return look(law, fmax(1 / own - 1 / pooled, 0), 0, coverage);
 }
@@ -182,7 +185,7 @@ double tacit_outlook_below(const tacit_outlook *a, const tacit_outlook *b)
     return isnan(t) ? 0.5 : 0.5 + copysign(0.5, t) * tacit_student_inside(fabs(t), freedom);
 }
 
-double tacit_law_reach(const tacit_law *law, double psi)
+double tacit_fitness_law_reach(const tacit_fitness_law *law, double psi)
 {
     const double rest = psi - law->c[0], linear = law->c[1], square = law->c[2];
     if (!(rest >= 0))
@@ -212,29 +215,30 @@ typedef struct totals {
 } totals;
 
 /* 1/epsilon^2 of the owner is what the others leave of the largest sum that still pays. */
-static double own_border(const tacit_law *law, double alone, const totals *all, double own_noise)
+static double own_border(const tacit_fitness_law *law, double alone, const totals *all,
+                         double own_noise)
 {
-    const double reach = tacit_law_reach(law, alone);
+    const double reach = tacit_fitness_law_reach(law, alone);
     if (isnan(reach))
         return INFINITY;
     const double root = reach * all->records / pow(all->owners, law->crowd);
     const double left = root * root - fmax(all->noise - own_noise, 0);
-    return left > 0 ? tacit_exchange_epsilon(&law->exchange, left) : INFINITY;
+    return left > 0 ? tacit_epsilon_rate_epsilon(&law->exchange, left) : INFINITY;
 }
 
-double tacit_forecast_border(const tacit_law *together, const tacit_law *alone, double owners,
-                             double own, double pooled)
+double tacit_forecast_border(const tacit_fitness_law *together, const tacit_fitness_law *alone,
+                             double owners, double own, double pooled)
 {
-    const double psi = tacit_law_alone_at(alone, own, pooled, 0.5).psi;
-    const double reach = tacit_law_reach(together, psi);
+    const double psi = tacit_fitness_law_alone_at(alone, own, pooled, 0.5).psi;
+    const double reach = tacit_fitness_law_reach(together, psi);
     if (isnan(reach) || reach == 0)
         return INFINITY;
     const double root = reach * pooled / pow(owners, together->crowd);
-    return tacit_exchange_epsilon(&together->exchange, root * root / owners);
+    return tacit_epsilon_rate_epsilon(&together->exchange, root * root / owners);
 }
 
 typedef struct company {
-    const tacit_law *together, *alone;
+    const tacit_fitness_law *together, *alone;
     double own, noise;           /* of the owner who asks */
     double records, other_noise; /* of each partner */
 } company;
@@ -244,8 +248,8 @@ static bool pays(const company *c, double partners)
     const tacit_pilot place = {.owners = partners + 1,
                                .records = c->own + partners * c->records,
                                .noise = c->noise + partners * c->other_noise};
-    return tacit_law_at(c->together, &place, 0.5).psi <
-           tacit_law_alone_at(c->alone, c->own, place.records, 0.5).psi;
+    return tacit_fitness_law_at(c->together, &place, 0.5).psi <
+           tacit_fitness_law_alone_at(c->alone, c->own, place.records, 0.5).psi;
 }
 
 /* Counted up to a thousand, doubled and halved from there on. */
@@ -271,16 +275,18 @@ static double least_partners(const company *c)
     return most;
 }
 
-static tacit_stake stake_of(const tacit_joiner *owner, const totals *all, const tacit_law *together,
-                            const tacit_law *alone, double coverage)
+static tacit_stake stake_of(const tacit_joiner *owner, const totals *all,
+                            const tacit_fitness_law *together, const tacit_fitness_law *alone,
+                            double coverage)
 {
-    const double noise = tacit_exchange_noise(&together->exchange, owner->epsilon);
+    const double noise = tacit_epsilon_rate_noise(&together->exchange, owner->epsilon);
     const double others = all->owners - 1;
     const tacit_pilot place = {.owners = all->owners, .records = all->records, .noise = all->noise};
-    tacit_stake stake = {.alone = tacit_law_alone_at(alone, owner->records, all->records, coverage),
-                         .together = tacit_law_at(together, &place, coverage),
-                         .everyone = tacit_forecast_border(together, alone, all->owners,
-                                                           owner->records, all->records)};
+    tacit_stake stake = {
+        .alone = tacit_fitness_law_alone_at(alone, owner->records, all->records, coverage),
+        .together = tacit_fitness_law_at(together, &place, coverage),
+        .everyone =
+            tacit_forecast_border(together, alone, all->owners, owner->records, all->records)};
     stake.chance = tacit_outlook_below(&stake.together, &stake.alone);
     stake.own = own_border(together, stake.alone.psi, all, noise);
     const company with = {.together = together,
@@ -294,8 +300,8 @@ static tacit_stake stake_of(const tacit_joiner *owner, const totals *all, const 
 }
 
 tacit_status tacit_forecast(tacit_stake *stakes, const tacit_joiner *owners, size_t count,
-                            const tacit_law *together, const tacit_law *alone, double coverage,
-                            tacit_error *err)
+                            const tacit_fitness_law *together, const tacit_fitness_law *alone,
+                            double coverage, tacit_error *err)
 {
     if (count < 2 || count > TACIT_JOINERS)
         return tacit_fail(err, TACIT_EINPUT, "\"%zu\" owners cannot join; it takes from 2 to %d",
@@ -309,7 +315,7 @@ tacit_status tacit_forecast(tacit_stake *stakes, const tacit_joiner *owners, siz
         if (status)
             return status;
         all.records += owners[i].records;
-        all.noise += tacit_exchange_noise(&together->exchange, owners[i].epsilon);
+        all.noise += tacit_epsilon_rate_noise(&together->exchange, owners[i].epsilon);
     }
     for (size_t i = 0; i < count; i++)
         stakes[i] = stake_of(&owners[i], &all, together, alone, coverage);

@@ -153,7 +153,7 @@ static double descend(double c[TERMS], const tacit_fit_points *points, unsigned 
     double now = cost(c, points);
     for (int step = 0; step < STEPS && now < INFINITY; step++) {
         const normal n = equations(c, points);
-        double goal[TERMS], trial[TERMS];
+        double goal[TERMS] = {0}, trial[TERMS];
         if (!nonnegative(goal, &n, terms))
             break;
         double reached = INFINITY;
@@ -257,7 +257,7 @@ static double fit_crowd(tacit_fit_points *points, unsigned terms)
 /* ---- spread ---- */
 
 /* Derivatives of log m by the constants that are free; a constant at its bound of 0 is not. */
-static void slopes(double x[PARAMETERS], const tacit_law *law, double s, double log_owners)
+static void slopes(double x[PARAMETERS], const tacit_fitness_law *law, double s, double log_owners)
 {
     const double m = at(law->c, s), power[TERMS] = {1, s, s * s};
     for (size_t k = 0; k < TERMS; k++)
@@ -266,7 +266,7 @@ static void slopes(double x[PARAMETERS], const tacit_law *law, double s, double 
 }
 
 /* The inverse of the information, over between^2; zero rows for what is not free. */
-static void cover(tacit_law *law, const tacit_fit_points *points)
+static void cover(tacit_fitness_law *law, const tacit_fit_points *points)
 {
     double a[PARAMETERS][PARAMETERS] = {{0}}, scale[PARAMETERS] = {0};
     double each = 1; /* runs of a setting are one piece of news */
@@ -309,13 +309,13 @@ static bool same_setting(const tacit_fit_order *a, const tacit_fit_order *b)
     return memcmp(a->setting, b->setting, sizeof a->setting) == 0;
 }
 
-static double miss(const tacit_law *law, const tacit_fit_points *points, size_t order)
+static double miss(const tacit_fitness_law *law, const tacit_fit_points *points, size_t order)
 {
     const size_t i = points->order[order].index;
     return points->log_psi[i] - log(at(law->c, points->s[i]));
 }
 
-static void measure_spread(tacit_law *law, const tacit_fit_points *points, size_t constants)
+static void measure_spread(tacit_fitness_law *law, const tacit_fit_points *points, size_t constants)
 {
     double inside = 0, means = 0, inverse = 0;
     law->worst = 1;
@@ -382,10 +382,10 @@ static size_t count_settings(const tacit_fit_points *points)
     return settings;
 }
 
-tacit_status tacit_fit(tacit_law *law, tacit_fit_points *points, unsigned terms, bool crowd,
+tacit_status tacit_fit(tacit_fitness_law *law, tacit_fit_points *points, unsigned terms, bool crowd,
                        tacit_error *err)
 {
-    *law = (tacit_law){.points = points->count, .crowd_fitted = crowd};
+    *law = (tacit_fitness_law){.points = points->count, .crowd_fitted = crowd};
     for (size_t i = 0; i < points->count; i++)
         points->order[i].index = i;
     qsort(points->order, points->count, sizeof *points->order, by_setting);
@@ -414,7 +414,7 @@ tacit_status tacit_fit(tacit_law *law, tacit_fit_points *points, unsigned terms,
     return TACIT_OK;
 }
 
-double tacit_fit_leverage(const tacit_law *law, double s, double log_owners)
+double tacit_fit_leverage(const tacit_fitness_law *law, double s, double log_owners)
 {
     double x[PARAMETERS], sum = 0;
     slopes(x, law, s, log_owners);

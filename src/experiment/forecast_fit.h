@@ -21,9 +21,9 @@ typedef struct tacit_fit_points {
 tacit_status tacit_fit_points_create(tacit_fit_points *points, size_t count, tacit_error *err);
 void tacit_fit_points_clear(tacit_fit_points *points);
 /* `terms`: bit k for the constant of s^k. */
-tacit_status tacit_fit(tacit_law *law, tacit_fit_points *points, unsigned terms, bool crowd,
+tacit_status tacit_fit(tacit_fitness_law *law, tacit_fit_points *points, unsigned terms, bool crowd,
                        tacit_error *err);
 /* Variance of the logarithm of the fitted law at s, over between^2. */
-double tacit_fit_leverage(const tacit_law *law, double s, double log_owners);
+double tacit_fit_leverage(const tacit_fitness_law *law, double s, double log_owners);
 
 #endif

@@ -42,15 +42,15 @@ static size_t make(tacit_pilot *out, const truth *t, bool crowds, dice *d)
     return count;
 }
 
-static tacit_law fitted(const truth *t, bool crowds, uint64_t seed)
+static tacit_fitness_law fitted(const truth *t, bool crowds, uint64_t seed)
 {
     tacit_pilot pilots[ALL];
-    tacit_law law;
+    tacit_fitness_law law;
     tacit_error err = {0};
     dice d = {seed};
-    const tacit_law_options options = {.floor = true, .crowd = crowds};
+    const tacit_fitness_law_options options = {.floor = true, .crowd = crowds};
     const size_t count = make(pilots, t, crowds, &d);
-    check_ok(tacit_law_fit(&law, pilots, count, &options, &err), &err);
+    check_ok(tacit_fitness_law_fit(&law, pilots, count, &options, &err), &err);
     return law;
 }
 
@@ -62,17 +62,18 @@ static void test_finds_the_law(void **state)
                            {0.003, 3, 700, -0.5, 0}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         const truth *t = &cases[k];
-        const tacit_law law = fitted(t, t->crowd != 0, 1);
+        const tacit_fitness_law law = fitted(t, t->crowd != 0, 1);
         const tacit_pilot place = {.owners = 5, .records = 2e4, .noise = 7};
         assert_true(near(law.crowd, t->crowd, 1e-4));
         if (t->crowd == 0)
-            assert_true(near(tacit_law_at(&law, &place, 0.9).psi, law_of(t, 5, 2e4, 7), 1e-5));
+            assert_true(
+                near(tacit_fitness_law_at(&law, &place, 0.9).psi, law_of(t, 5, 2e4, 7), 1e-5));
         assert_true(law.worst < 1.0001);
-        assert_false(tacit_law_is_bad(&law));
+        assert_false(tacit_fitness_law_is_bad(&law));
         assert_int_equal(law.settings, SIZES * BUDGETS);
         assert_true(near(law.repeats, REPEATS, 1e-12));
     }
-    const tacit_law law = fitted(&cases[0], false, 1);
+    const tacit_fitness_law law = fitted(&cases[0], false, 1);
     assert_true(near(law.c[0], 0.01, 1e-5) && near(law.c[1], 3, 1e-4) && near(law.c[2], 700, 1e-4));
 }
 
@@ -83,10 +84,10 @@ static void test_never_negative(void **state)
     tacit_pilot pilots[8];
     for (int k = 0; k < 8; k++)
         pilots[k] = (tacit_pilot){3, 1000, k + 1, 1.0 / (k + 1)};
-    tacit_law law;
+    tacit_fitness_law law;
     tacit_error err = {0};
-    const tacit_law_options options = {.floor = true};
-    check_ok(tacit_law_fit(&law, pilots, 8, &options, &err), &err);
+    const tacit_fitness_law_options options = {.floor = true};
+    check_ok(tacit_fitness_law_fit(&law, pilots, 8, &options, &err), &err);
     for (int k = 0; k < TACIT_LAW_TERMS; k++)
         assert_true(law.c[k] >= 0);
     assert_true(law.c[1] == 0 && law.c[2] == 0);
@@ -95,7 +96,7 @@ static void test_never_negative(void **state)
     for (int k = 0; k < 8; k++)
         sum += log(pilots[k].psi) / 8;
     assert_true(near(law.c[0], exp(sum), 1e-9));
-    assert_true(tacit_law_is_bad(&law));
+    assert_true(tacit_fitness_law_is_bad(&law));
 }
 
 /* No constants near the fitted ones are better: a check that shares no code with the fit. */
@@ -106,10 +107,10 @@ static void test_is_a_minimum(void **state)
     tacit_pilot pilots[ALL];
     dice d = {5};
     const size_t count = make(pilots, &t, false, &d);
-    tacit_law law;
+    tacit_fitness_law law;
     tacit_error err = {0};
-    const tacit_law_options options = {.floor = true};
-    check_ok(tacit_law_fit(&law, pilots, count, &options, &err), &err);
+    const tacit_fitness_law_options options = {.floor = true};
+    check_ok(tacit_fitness_law_fit(&law, pilots, count, &options, &err), &err);
     double best = 0;
     for (int trial = -1; trial < 2000; trial++) {
         double c[3], cost = 0;
@@ -139,9 +140,9 @@ static void test_intervals(void **state)
         int hits = 0;
         dice d = {77 + k};
         for (uint64_t trial = 0; trial < TRIALS; trial++) {
-            const tacit_law law = fitted(&t, false, 1000 * k + trial);
+            const tacit_fitness_law law = fitted(&t, false, 1000 * k + trial);
             const tacit_pilot place = {3, places[k][0], places[k][1], 0};
-            const tacit_outlook out = tacit_law_at(&law, &place, 0.9);
+            const tacit_outlook out = tacit_fitness_law_at(&law, &place, 0.9);
             const double psi =
                 law_of(&t, 3, place.records, place.noise) * exp(t.spread * dice_normal(&d));
             hits += psi >= out.low && psi <= out.high;
@@ -165,19 +166,19 @@ static void test_misfit_counts(void **state)
                 (tacit_pilot){3, 1000, pow(2, setting),
                               0.001 * pow(2, setting) * off * exp(0.01 * dice_normal(&d))};
     }
-    tacit_law law;
+    tacit_fitness_law law;
     tacit_error err = {0};
-    const tacit_law_options options = {.floor = true};
-    check_ok(tacit_law_fit(&law, pilots, 60, &options, &err), &err);
+    const tacit_fitness_law_options options = {.floor = true};
+    check_ok(tacit_fitness_law_fit(&law, pilots, 60, &options, &err), &err);
     assert_int_equal(law.freedom, 12 - 3);
     assert_true(law.within < 0.02);
     assert_true(law.between > 0.15);
     const tacit_pilot place = {3, 1000, 16, 0};
-    const tacit_outlook out = tacit_law_at(&law, &place, 0.9);
+    const tacit_outlook out = tacit_fitness_law_at(&law, &place, 0.9);
     assert_true(log(out.high / out.low) > 2 * 0.25);
     assert_false(out.outside);
     const tacit_pilot far = {3, 1000, 1e5, 0};
-    assert_true(tacit_law_at(&law, &far, 0.9).outside);
+    assert_true(tacit_fitness_law_at(&law, &far, 0.9).outside);
 }
 
 /* Pilots in saturation (the projection holds psi down) do not follow the law, and it shows. */
@@ -187,11 +188,11 @@ static void test_bad_law_is_told(void **state)
     tacit_pilot pilots[10];
     for (int k = 0; k < 10; k++)
         pilots[k] = (tacit_pilot){3, 1000, pow(4, k), k % 2 ? 5 : 0.05};
-    tacit_law law;
+    tacit_fitness_law law;
     tacit_error err = {0};
-    const tacit_law_options options = {.floor = true};
-    check_ok(tacit_law_fit(&law, pilots, 10, &options, &err), &err);
-    assert_true(tacit_law_is_bad(&law));
+    const tacit_fitness_law_options options = {.floor = true};
+    check_ok(tacit_fitness_law_fit(&law, pilots, 10, &options, &err), &err);
+    assert_true(tacit_fitness_law_is_bad(&law));
     assert_true(law.worst > 3);
     assert_true(law.worst_at < 10);
 }
@@ -204,28 +205,31 @@ static void test_alone(void **state)
         const double own = 50 << (k % 6), pooled = own * (k < 6 ? 3 : 10);
         pilots[k] = (tacit_lone_pilot){own, pooled, 12 * (1 / own - 1 / pooled) + 0.002};
     }
-    tacit_law law;
+    tacit_fitness_law law;
     tacit_error err = {0};
-    check_ok(tacit_law_fit_alone(&law, pilots, 12, &err), &err);
+    check_ok(tacit_fitness_law_fit_alone(&law, pilots, 12, &err), &err);
     assert_true(near(law.c[1], 12, 1e-6) && near(law.c[0], 0.002, 1e-5) && law.c[2] == 0);
-    assert_true(near(tacit_law_alone_at(&law, 500, 2000, 0.9).psi, 12 * 0.0015 + 0.002, 1e-6));
+    assert_true(
+        near(tacit_fitness_law_alone_at(&law, 500, 2000, 0.9).psi, 12 * 0.0015 + 0.002, 1e-6));
     pilots[3].pooled = pilots[3].own;
-    check_fails(tacit_law_fit_alone(&law, pilots, 12, &err), TACIT_EINPUT, &err, "lone pilot 4");
+    check_fails(tacit_fitness_law_fit_alone(&law, pilots, 12, &err), TACIT_EINPUT, &err,
+                "lone pilot 4");
 }
 
 static void test_reach(void **state)
 {
     (void)state;
-    const tacit_law full = tacit_law_given(0.01, 3, 700);
+    const tacit_fitness_law full = tacit_fitness_law_given(0.01, 3, 700);
     for (double psi = 0.011; psi < 100; psi *= 3) {
-        const double s = tacit_law_reach(&full, psi);
+        const double s = tacit_fitness_law_reach(&full, psi);
         assert_true(near(0.01 + 3 * s + 700 * s * s, psi, 1e-12));
     }
-    assert_true(isnan(tacit_law_reach(&full, 0.009)));
-    const tacit_law line = tacit_law_given(0, 4, 0), flat = tacit_law_given(0.5, 0, 0);
-    assert_true(tacit_law_reach(&line, 2) == 0.5);
-    assert_true(isinf(tacit_law_reach(&flat, 1)));
-    assert_true(isnan(tacit_law_reach(&flat, 0.4)));
+    assert_true(isnan(tacit_fitness_law_reach(&full, 0.009)));
+    const tacit_fitness_law line = tacit_fitness_law_given(0, 4, 0),
+                            flat = tacit_fitness_law_given(0.5, 0, 0);
+    assert_true(tacit_fitness_law_reach(&line, 2) == 0.5);
+    assert_true(isinf(tacit_fitness_law_reach(&flat, 1)));
+    assert_true(isnan(tacit_fitness_law_reach(&flat, 0.4)));
 }
 
 /* ---- owners ---- */
@@ -234,7 +238,7 @@ static const tacit_joiner three[] = {
     {"small", 1000, 1}, {"middle", 5000, 0.5}, {"large", 50000, 2}};
 
 static void forecast_with(tacit_stake *stakes, const tacit_joiner *owners, size_t count,
-                          const tacit_law *together, const tacit_law *alone)
+                          const tacit_fitness_law *together, const tacit_fitness_law *alone)
 {
     tacit_error err = {0};
     check_ok(tacit_forecast(stakes, owners, count, together, alone, 0.9, &err), &err);
@@ -244,7 +248,8 @@ static void forecast_with(tacit_stake *stakes, const tacit_joiner *owners, size_
 static void test_borders(void **state)
 {
     (void)state;
-    const tacit_law together = tacit_law_given(1e-5, 0.1, 2e5), alone = tacit_law_given(0, 10, 0);
+    const tacit_fitness_law together = tacit_fitness_law_given(1e-5, 0.1, 2e5),
+                            alone = tacit_fitness_law_given(0, 10, 0);
     tacit_stake stakes[3], other[3];
     forecast_with(stakes, three, 3, &together, &alone);
     int found = 0;
@@ -279,19 +284,19 @@ static void test_borders(void **state)
 static void test_exchange(void **state)
 {
     (void)state;
-    tacit_law together = tacit_law_given(1e-5, 0.1, 2e5);
-    const tacit_law alone = tacit_law_given(0, 10, 0), plain = together;
-    together.exchange = (tacit_exchange){
+    tacit_fitness_law together = tacit_fitness_law_given(1e-5, 0.1, 2e5);
+    const tacit_fitness_law alone = tacit_fitness_law_given(0, 10, 0), plain = together;
+    together.exchange = (tacit_epsilon_rate){
         .count = 3, .epsilon = {log(0.1), 0, log(10)}, .worth = {log(0.3), log(2), log(30)}};
-    assert_true(near(tacit_exchange_noise(&together.exchange, 1), 0.25, 1e-12));
-    assert_true(near(tacit_exchange_noise(&together.exchange, 0.1), 1 / 0.09, 1e-12));
+    assert_true(near(tacit_epsilon_rate_noise(&together.exchange, 1), 0.25, 1e-12));
+    assert_true(near(tacit_epsilon_rate_noise(&together.exchange, 0.1), 1 / 0.09, 1e-12));
     for (double epsilon = 1e-4; epsilon < 1e4; epsilon *= 1.9) {
-        const double noise = tacit_exchange_noise(&together.exchange, epsilon);
-        assert_true(near(tacit_exchange_epsilon(&together.exchange, noise), epsilon, 1e-9));
+        const double noise = tacit_epsilon_rate_noise(&together.exchange, epsilon);
+        assert_true(near(tacit_epsilon_rate_epsilon(&together.exchange, noise), epsilon, 1e-9));
     }
     const double worth = tacit_forecast_border(&plain, &alone, 3, 1000, 56000);
     const double epsilon = tacit_forecast_border(&together, &alone, 3, 1000, 56000);
-    assert_true(near(1 / sqrt(tacit_exchange_noise(&together.exchange, epsilon)), worth, 1e-9));
+    assert_true(near(1 / sqrt(tacit_epsilon_rate_noise(&together.exchange, epsilon)), worth, 1e-9));
     tacit_stake stakes[2];
     const tacit_joiner owners[2] = {{"a", 1000, 1}, {"b", 1000, 1}};
     forecast_with(stakes, owners, 2, &together, &alone);
@@ -302,7 +307,8 @@ static void test_exchange(void **state)
 static void test_partners(void **state)
 {
     (void)state;
-    const tacit_law together = tacit_law_given(0.0001, 0.1, 2e5), alone = tacit_law_given(0, 10, 0);
+    const tacit_fitness_law together = tacit_fitness_law_given(0.0001, 0.1, 2e5),
+                            alone = tacit_fitness_law_given(0, 10, 0);
     for (double epsilon = 0.001; epsilon < 10; epsilon *= 1.7) {
         tacit_joiner owners[2] = {{"a", 1000, epsilon}, {"b", 1000, epsilon}};
         tacit_stake stakes[2];
@@ -315,7 +321,7 @@ static void test_partners(void **state)
             assert_true(tacit_forecast_border(&together, &alone, k, 1000, 1000 * k) > epsilon);
     }
     /* A floor above what one has alone: nobody helps. */
-    const tacit_law high = tacit_law_given(1, 0, 1);
+    const tacit_fitness_law high = tacit_fitness_law_given(1, 0, 1);
     tacit_stake stakes[2];
     const tacit_joiner owners[2] = {{"a", 1000, 1}, {"b", 1000, 1}};
     forecast_with(stakes, owners, 2, &high, &alone);
@@ -337,7 +343,8 @@ static void test_chance(void **state)
 static void test_refuses(void **state)
 {
     (void)state;
-    const tacit_law together = tacit_law_given(0, 1, 1), alone = tacit_law_given(0, 1, 0);
+    const tacit_fitness_law together = tacit_fitness_law_given(0, 1, 1),
+                            alone = tacit_fitness_law_given(0, 1, 0);
     tacit_stake stakes[3];
     tacit_error err = {0};
     const double bad[] = {0, -1, NAN, INFINITY, 1e300};
@@ -357,9 +364,9 @@ static void test_refuses(void **state)
             *at[field] = bad[k];
             if ((field == 2 && bad[k] == 0) || bad[k] == 1e300)
                 continue;
-            tacit_law law;
-            const tacit_law_options options = {.floor = true};
-            check_fails(tacit_law_fit(&law, pilots, 6, &options, &err), TACIT_EINPUT, &err,
+            tacit_fitness_law law;
+            const tacit_fitness_law_options options = {.floor = true};
+            check_fails(tacit_fitness_law_fit(&law, pilots, 6, &options, &err), TACIT_EINPUT, &err,
                         "pilot 6");
         }
     }
@@ -375,17 +382,19 @@ static void test_too_few_pilots(void **state)
     tacit_pilot pilots[6];
     for (int i = 0; i < 6; i++)
         pilots[i] = (tacit_pilot){3, 100, i % 3 + 1, 0.1 * (i + 1)};
-    tacit_law law;
+    tacit_fitness_law law;
     tacit_error err = {0};
-    tacit_law_options options = {.floor = true};
-    check_fails(tacit_law_fit(&law, pilots, 6, &options, &err), TACIT_EINPUT, &err,
+    tacit_fitness_law_options options = {.floor = true};
+    check_fails(tacit_fitness_law_fit(&law, pilots, 6, &options, &err), TACIT_EINPUT, &err,
                 "3 different settings");
-    check_fails(tacit_law_fit(&law, pilots, 0, &options, &err), TACIT_EINPUT, &err, "no pilots");
+    check_fails(tacit_fitness_law_fit(&law, pilots, 0, &options, &err), TACIT_EINPUT, &err,
+                "no pilots");
     options.floor = false;
-    check_ok(tacit_law_fit(&law, pilots, 6, &options, &err), &err);
+    check_ok(tacit_fitness_law_fit(&law, pilots, 6, &options, &err), &err);
     assert_true(law.c[0] == 0 && law.freedom == 1);
     options.crowd = true;
-    check_fails(tacit_law_fit(&law, pilots, 6, &options, &err), TACIT_EINPUT, &err, "owners");
+    check_fails(tacit_fitness_law_fit(&law, pilots, 6, &options, &err), TACIT_EINPUT, &err,
+                "owners");
 }
 
 /* Numbers at the ends of the doubles give an error or a finite answer, not a hang or a NaN. */
@@ -399,14 +408,14 @@ static void test_extremes(void **state)
             pilots[i] = (tacit_pilot){dice_between(&d, 1, 9), pow(10, dice_between(&d, 0, 15)),
                                       pow(10, dice_between(&d, -12, 12)),
                                       pow(10, dice_between(&d, -300, 300))};
-        tacit_law law;
+        tacit_fitness_law law;
         tacit_error err = {0};
-        const tacit_law_options options = {.floor = true, .crowd = trial % 8 == 0};
-        if (tacit_law_fit(&law, pilots, 8, &options, &err))
+        const tacit_fitness_law_options options = {.floor = true, .crowd = trial % 8 == 0};
+        if (tacit_fitness_law_fit(&law, pilots, 8, &options, &err))
             continue;
         for (int k = 0; k < TACIT_LAW_TERMS; k++)
             assert_true(law.c[k] >= 0 && isfinite(law.c[k]));
-        const tacit_outlook out = tacit_law_at(&law, &pilots[0], 0.9);
+        const tacit_outlook out = tacit_fitness_law_at(&law, &pilots[0], 0.9);
         assert_false(isnan(out.psi) || isnan(out.low) || isnan(out.high));
     }
 }

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A forecast in words: what pilots say of the law, each owner's stake, and the map. */
+#include "forecast.h"
+#include "terminal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { INDENT = 14, OWNERS_SHOWN = 20, MAP_ROWS = 13, CELL = 5 };
+#define SURE 0.95
+#define HOPELESS 0.05
+
+static void say(const char *what, const char *words)
+{
+    printf("  %-*s", INDENT - 2, what);
+    cli_wrap(words, INDENT, INDENT);
+}
+
+/* ---- laws ---- */
+
+static void say_warnings(const tacit_forecast_view *view)
+{
+    bool outside = false;
+    for (size_t i = 0; i < view->count; i++)
+        outside = outside || view->stakes[i].together.outside || view->stakes[i].alone.outside;
+    if (tacit_fitness_law_is_bad(view->together) || tacit_fitness_law_is_bad(view->alone))
+        say("UNRELIABLE", "the pilots do not follow the law, so that the numbers below are worth "
+                          "little; see \"misfit\", and tune step, range and clip of the learner "
+                          "first");
+    if (outside && view->pilots)
+        say("beyond", "what is asked for lies outside of what the pilots showed: it holds if the "
+                      "law goes on, which nobody has seen");
+}
+
+static void say_misfit(const tacit_forecast_view *view)
+{
+    char text[500];
+    const tacit_fitness_law *t = view->together, *a = view->alone;
+    const tacit_pilot *worst = &view->pilots->run[t->worst_at];
+    snprintf(text, sizeof text,
+             "%zu runs of %zu settings, and %zu more that ended worse than a model of zeros; equal "
+             "runs differ by a factor of %.2f, their means miss the law by %.2f typically and %.2f "
+             "at worst (%.0f owners, %.0f records); models of one's own miss theirs by %.2f and "
+             "%.2f",
+             t->points, t->settings, view->pilots->hopeless, exp(t->within), exp(t->between),
+             t->worst, worst->owners, worst->records, exp(a->between), a->worst);
+    say("misfit", text);
+}
+
+static void say_laws(const tacit_forecast_view *view)
+{
+    char text[500], crowd[40] = "";
+    const tacit_fitness_law *t = view->together, *a = view->alone;
+    if (t->crowd != 0)
+        snprintf(crowd, sizeof crowd, "N^%.2f ", t->crowd);
+    snprintf(text, sizeof text,
+             "psi = %.3g + %.3g s + %.3g s^2 with s = %ssqrt(sum of 1/epsilon^2) / n%s", t->c[0],
+             t->c[1], t->c[2], crowd,
+             t->exchange.count ? ", where epsilon stands for the pure budget with as much noise"
+                               : "");
+    say("together", text);
+    snprintf(text, sizeof text, "psi = %.3g + %.3g (1/own - 1/n)", a->c[0], a->c[1]);
+    say("alone", text);
+    if (view->pilots)
+        say_misfit(view);
+}
+
+/* ---- owners ---- */
+
+static void least_words(double least, char *out, size_t size)
+{
+    if (isinf(least))
+        snprintf(out, size, "none");
+    else if (least < TACIT_JOIN_EPSILON_LEAST)
+        snprintf(out, size, "any");
+    else
+        snprintf(out, size, "%.3g", least);
+}
+
+static void say_owner(const char *name, const tacit_joiner *owner, const tacit_stake *s)
+{
+    char interval[40] = "", own[20], everyone[20], partners[20];
+    if (s->together.low < s->together.high)
+        snprintf(interval, sizeof interval, "(%.2g to %.2g)", s->together.low, s->together.high);
+    least_words(s->own, own, sizeof own);
+    least_words(s->everyone, everyone, sizeof everyone);
+    least_words(s->partners, partners, sizeof partners);
+    printf("  %-12.12s %9.6g %8.3g %9.3g %9.3g %-20s %5.0f %% %7s %7s %8s\n", name, owner->records,
+           owner->epsilon, s->alone.psi, s->together.psi, interval, 100 * s->chance, own, everyone,
+           partners);
+}
+
+static bool all_alike(const tacit_forecast_view *view)
+{
+    for (size_t i = 1; i < view->count; i++)
+        if (view->owners[i].records != view->owners[0].records ||
+            view->owners[i].epsilon != view->owners[0].epsilon)
+            return false;
+    return true;
+}
+
+static void say_owners(const tacit_forecast_view *view)
+{
+    char interval[40];
+    snprintf(interval, sizeof interval, "(%.3g %%)", 100 * view->coverage);
+    printf("\n  %s%-12s %9s %8s %9s %9s %-20s %7s %7s %7s %8s%s\n", cli_faint(), "owner", "records",
+           "epsilon", "alone", "together", interval, "pays", "own", "common", "partners",
+           cli_plain());
+    if (all_alike(view)) {
+        char each[40];
+        snprintf(each, sizeof each, "each of %zu", view->count);
+        say_owner(each, &view->owners[0], &view->stakes[0]);
+    } else {
+        for (size_t i = 0; i < view->count && i < OWNERS_SHOWN; i++)
+            say_owner(view->owners[i].name, &view->owners[i], &view->stakes[i]);
+        if (view->count > OWNERS_SHOWN)
+            printf("  and %zu more: --json or --out lists all\n", view->count - OWNERS_SHOWN);
+    }
+    putchar('\n');
+    say("columns", "alone, together: relative fitness psi = f/f* - 1, less is better; pays: the "
+                   "chance that together is better; own, common: the least epsilon of this owner, "
+                   "or of everyone, at which it typically is; partners: how many like the others "
+                   "that takes");
+}
+
+/* ---- the map ---- */
+
+typedef struct rows {
+    double top, factor;
+} rows;
+
+/* Epsilons of the map: around the border and the owners' own, six decades at most. */
+static rows choose_rows(const tacit_forecast_view *view, const double *border)
+{
+    double low = INFINITY, high = 0;
+    for (size_t i = 0; i < view->count; i++) {
+        low = fmin(low, view->owners[i].epsilon);
+        high = fmax(high, view->owners[i].epsilon);
+    }
+    const double middle = sqrt(low * high);
+    for (int k = 0; k < TACIT_MAP_COLUMNS; k++) {
+        if (!isfinite(border[k]) || !(border[k] > 0))
+            continue;
+        low = fmin(low, border[k] / 3);
+        high = fmax(high, border[k] * 3);
+    }
+    low = fmax(low, middle / 1000);
+    high = fmin(high, middle * 1000);
+    const double from = floor(log10(low)), to = fmax(ceil(log10(high)), from + 1);
+    return (rows){.top = pow(10, to), .factor = pow(10, (to - from) / (MAP_ROWS - 1))};
+}
+
+static char cell(double epsilon, double border, double sure, double hopeless)
+{
+    if (epsilon >= sure)
+        return '#';
+    if (epsilon >= border)
+        return '+';
+    return epsilon >= hopeless ? '-' : '.';
+}
+
+static void short_count(double count, char *out, size_t size)
+{
+    if (count >= 1e6)
+        snprintf(out, size, "%.0e", count);
+    else if (count >= 1e4)
+        snprintf(out, size, "%.0fk", count / 1000);
+    else
+        snprintf(out, size, "%.0f", count);
+}
+
+static void say_map(const tacit_forecast_view *view, int which)
+{
+    const tacit_forecast_map map = tacit_forecast_draw(view);
+    const bool owners = which == CLI_MAP_OWNERS;
+    const double *x = owners ? map.owners : map.records;
+    const double *border = owners ? map.border : map.by_records;
+    const double *sure = owners ? map.sure : map.records_sure;
+    const double *hopeless = owners ? map.hopeless : map.records_hopeless;
+    const rows r = choose_rows(view, border);
+    if (owners)
+        printf("\n  %sepsilon of everyone, by owners of %.6g records each%s\n", cli_faint(),
+               map.own, cli_plain());
+    else
+        printf("\n  %sepsilon of everyone, by records of each of %zu owners%s\n", cli_faint(),
+               view->count, cli_plain());
+    for (int k = 0; k < MAP_ROWS; k++) {
+        const double epsilon = r.top * pow(r.factor, -k);
+        printf("  %8.3g ", epsilon);
+        for (int j = 0; j < TACIT_MAP_COLUMNS; j++)
+            printf("%*c", CELL, cell(epsilon, border[j], sure[j], hopeless[j]));
+        putchar('\n');
+    }
+    printf("  %8s ", "");
+    for (int j = 0; j < TACIT_MAP_COLUMNS; j++) {
+        char label[20];
+        short_count(x[j], label, sizeof label);
+        printf("%*s", CELL, label);
+    }
+    printf("\n\n");
+    say("map", "# joining pays with a chance of 95 %, + rather yes, - rather no, . hardly (5 %)");
+}
+
+void cli_forecast_say(const tacit_forecast_view *view, int map)
+{
+    say_warnings(view);
+    say_laws(view);
+    say_owners(view);
+    say_map(view, map);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which pilots to run, and the laws they make.
+ *
+ * A shape is a number of owners and of records; a level is s = sqrt(sum 1/epsilon^2)/n, what the
+ * law depends on, so that every shape is run at the same levels and epsilons differ. Levels are a
+ * geometric row: from where the learner's model just begins to be better than a model of zeros,
+ * which scouts find, down to the s of what shall be predicted or 1/1000 of the first. Above them
+ * noise has won, models lie at the border of their range, and no law of noise holds.
+ *
+ * Settings whose runs end worse than a model of zeros (geometric mean) are left out for the same
+ * reason, all runs of them, lest the lucky ones stay.
+ */
+#include "experiment/forecast_pilots.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/threads.h"
+
+enum { LEVELS = 6, SHAPES = 6, SCOUTS = 16 };
+#define STEP 4.0    /* between levels that scouts look at */
+#define SPAN 1000.0 /* first level over last */
+#define MOST_PILOTS 10000
+#define LEAST_PSI 1e-15 /* what is below is rounding */
+
+/* Parts of the experiment's owners and records: many owners only where there are records. */
+static const struct shape {
+    uint32_t owners;
+    double records;
+} shapes[SHAPES] = {{1, 1}, {1, 0.5}, {1, 0.25}, {2, 1}, {2, 0.5}, {4, 1}};
+
+const char tacit_forecast_stand_in[] =
+    "run: {name: stand-in}\n"
+    "data: {source: regression, agents: 4, without: 1, dimension: 10, "
+    "min-records: 2000, max-records: 2000, variance: 0.1, bound: l2}\n"
+    "graph: {kind: star}\n"
+    "model: {loss: squared, lambda: 0.01}\n"
+    "protocol: {name: learner, iterations: 1000, range: 3}\n"
+    "privacy: {mechanism: laplace, clip: 1, epsilon: 1}\n";
+
+typedef struct plan {
+    const tacit_pilots_request *request;
+    tacit_pilot_base base;
+    tacit_epsilon_rate exchange;
+    double level[LEVELS];
+    tacit_one_pilot *one;
+    size_t count;
+    tacit_status *status;
+    tacit_error *error;
+    _Atomic size_t done;
+    _Atomic bool failed;
+    double scouted; /* runs before these, for the progress */
+} plan;
+
+/* ---- one after the other: scouts ---- */
+
+static double epsilon_at(const plan *p, double level, uint32_t owners, uint64_t records)
+{
+    const double root = level * (double)records;
+    return tacit_epsilon_rate_epsilon(&p->exchange, root * root / owners);
+}
+
+static void say_progress(const plan *p, double done)
+{
+    if (p->request->progress)
+        p->request->progress(p->request->progress_ctx, done,
+                             p->scouted + (double)(SHAPES * LEVELS * p->request->repeats));
+}
+
+static double wanted_level(const tacit_pilots_request *r, const tacit_epsilon_rate *exchange)
+{
+    return sqrt(r->owners * tacit_epsilon_rate_noise(exchange, r->epsilon)) / r->records;
+}
+
+static tacit_status scout(const plan *p, double level, bool *useful, tacit_error *err)
+{
+    tacit_one_pilot one = {.owners = p->base.owners,
+                           .records = p->base.records,
+                           .epsilon = epsilon_at(p, level, p->base.owners, p->base.records),
+                           .seed = p->base.seed};
+    tacit_status status = tacit_pilot_do(&one, &p->base, p->request->stop, err);
+    *useful = one.psi < one.zero / 2;
+    return status;
+}
+
+/* The highest level at which a model is worth something, to a factor of 4. */
+static tacit_status find_levels(plan *p, tacit_error *err)
+{
+    const double wanted = wanted_level(p->request, &p->exchange);
+    double top = wanted;
+    bool useful = false, was = false;
+    for (int k = 0; k < SCOUTS; k++) {
+        tacit_status status = scout(p, top, &useful, err);
+        if (status)
+            return status;
+        say_progress(p, ++p->scouted);
+        if (k > 0 && useful != was)
+            break;
+        was = useful;
+        top *= useful ? STEP : 1 / STEP;
+    }
+    if (useful == was && !useful)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "pilots end worse than a model of zeros however little noise there is; "
+                          "tune \"protocol.step\", \"protocol.range\" and \"privacy.clip\" first");
+    if (!useful)
+        top /= STEP;
+    const double span = fmin(fmax(top / wanted, 30), SPAN);
+    for (int k = 0; k < LEVELS; k++)
+        p->level[k] = top * pow(span, -k / (LEVELS - 1.0));
+    return TACIT_OK;
+}
+
+/* ---- all at once: pilots ---- */
+
+static tacit_status lay_out(plan *p, tacit_error *err)
+{
+    const uint32_t repeats = p->request->repeats;
+    if (repeats == 0 || repeats > MOST_PILOTS / (SHAPES * LEVELS))
+        return tacit_fail(err, TACIT_EINPUT, "\"%u\" runs of each pilot; give from 1 to %d",
+                          repeats, MOST_PILOTS / (SHAPES * LEVELS));
+    const size_t most = (size_t)SHAPES * LEVELS * repeats;
+    p->one = calloc(most, sizeof *p->one);
+    p->status = calloc(most, sizeof *p->status);
+    p->error = calloc(most, sizeof *p->error);
+    if (!p->one || !p->status || !p->error)
+        return tacit_out_of_memory(err);
+    for (size_t s = 0; s < SHAPES; s++) {
+        const uint32_t owners = p->base.owners * shapes[s].owners;
+        const uint64_t records =
+            (uint64_t)((double)p->base.records * shapes[s].records) / owners * owners;
+        /* With hardly more records than features no law of large numbers holds. */
+        if (records / owners < 3 * p->base.features || records / owners < 10)
+            continue;
+        for (size_t k = 0; k < LEVELS * repeats; k++)
+            p->one[p->count++] =
+                (tacit_one_pilot){.owners = owners,
+                                  .records = records,
+                                  .epsilon = epsilon_at(p, p->level[k / repeats], owners, records),
+                                  .seed = p->base.seed + 1 + (int64_t)k,
+                                  .lone = k < repeats};
+    }
+    if (p->count < LEVELS * (size_t)repeats)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "%llu records of %zu features for %u owners are too few for pilots; each "
+                          "owner needs three times as many records as features",
+                          (unsigned long long)p->base.records, p->base.features, p->base.owners);
+    return TACIT_OK;
+}
+
+static void do_some(void *ctx, uint32_t worker, size_t begin, size_t end)
+{
+    plan *p = ctx;
+    const tacit_stop *stop = p->request->stop;
+    for (size_t k = begin; k < end; k++) {
+        p->status[k] = TACIT_EINTERRUPTED;
+        if (p->failed || (stop && *stop))
+            continue;
+        p->status[k] = tacit_pilot_do(&p->one[k], &p->base, stop, &p->error[k]);
+        if (p->status[k])
+            p->failed = true;
+        const size_t done = ++p->done;
+        if (worker == 0)
+            say_progress(p, p->scouted + (double)done);
+    }
+}
+
+static tacit_status do_all(plan *p, tacit_error *err)
+{
+    uint32_t count = p->request->threads ? p->request->threads : 1;
+    tacit_threads *threads = tacit_threads_create(count < p->count ? count : (uint32_t)p->count);
+    if (!threads)
+        return tacit_out_of_memory(err);
+    tacit_threads_run(threads, p->count, 1, do_some, p);
+    tacit_threads_free(threads);
+    bool interrupted = false;
+    for (size_t k = 0; k < p->count; k++) {
+        if (p->status[k] == TACIT_EINTERRUPTED)
+            interrupted = true;
+        else if (p->status[k])
+            return tacit_fail(err, p->status[k], "%s", p->error[k].text);
+    }
+    return interrupted ? tacit_fail(err, TACIT_EINTERRUPTED, "interrupted") : TACIT_OK;
+}
+
+/* ---- what they tell ---- */
+
+static bool is_hopeless(const tacit_one_pilot *runs, size_t repeats)
+{
+    double sum = 0;
+    for (size_t k = 0; k < repeats; k++)
+        sum += log(fmax(runs[k].psi, LEAST_PSI)) - log(fmax(runs[k].zero, LEAST_PSI));
+    return sum >= 0;
+}
+
+static tacit_status gather(tacit_pilots *out, const plan *p, tacit_error *err)
+{
+    const size_t repeats = p->request->repeats;
+    out->run = calloc(p->count, sizeof *out->run);
+    out->lone = calloc(p->count * TACIT_LONE_OWNERS, sizeof *out->lone);
+    if (!out->run || !out->lone)
+        return tacit_out_of_memory(err);
+    for (size_t k = 0; k < p->count; k++) {
+        const tacit_one_pilot *one = &p->one[k];
+        memcpy(out->lone + out->lone_count, one->alone, one->lone_count * sizeof *one->alone);
+        out->lone_count += one->lone_count;
+        if (is_hopeless(&p->one[k / repeats * repeats], repeats)) {
+            out->hopeless++;
+            continue;
+        }
+        out->run[out->count++] = (tacit_pilot){
+            .owners = one->owners,
+            .records = (double)one->pooled,
+            .noise = one->owners * tacit_epsilon_rate_noise(&p->exchange, one->epsilon),
+            .psi = fmax(one->psi, LEAST_PSI)};
+    }
+    out->exchange = p->exchange;
+    out->owners = p->base.owners;
+    out->records = (double)p->base.records;
+    return TACIT_OK;
+}
+
+tacit_status tacit_pilots_run(tacit_pilots *out, const tacit_pilots_request *request,
+                              tacit_error *err)
+{
+    plan p = {.request = request};
+    *out = (tacit_pilots){0};
+    tacit_status status = tacit_pilot_look(&p.base, &p.exchange, request, err);
+    if (!status)
+        status = find_levels(&p, err);
+    if (!status)
+        status = lay_out(&p, err);
+    if (!status)
+        status = do_all(&p, err);
+    if (!status)
+        status = gather(out, &p, err);
+    const tacit_setting *name = tacit_config_get(request->experiment, "run.name");
+    if (!status && name)
+        snprintf(out->name, sizeof out->name, "%s", name->value);
+    if (status)
+        tacit_pilots_clear(out);
+    free(p.one);
+    free(p.status);
+    free(p.error);
+    return status;
+}
+
+tacit_status tacit_pilots_fit(const tacit_pilots *pilots, tacit_fitness_law *together,
+                              tacit_fitness_law *alone, tacit_error *err)
+{
+    tacit_fitness_law_options options = {.floor = true};
+    for (size_t k = 1; k < pilots->count; k++)
+        options.crowd = options.crowd || pilots->run[k].owners != pilots->run[0].owners;
+    tacit_status status =
+        tacit_fitness_law_fit(together, pilots->run, pilots->count, &options, err);
+    if (!status)
+        together->exchange = pilots->exchange;
+    if (!status)
+        status = tacit_fitness_law_fit_alone(alone, pilots->lone, pilots->lone_count, err);
+    return status;
+}
+
+void tacit_pilots_clear(tacit_pilots *pilots)
+{
+    free(pilots->run);
+    free(pilots->lone);
+    *pilots = (tacit_pilots){0};
+}

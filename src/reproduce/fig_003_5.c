@@ -183,6 +183,10 @@ static tacit_status reproduce(tacit_reproduced *out, const tacit_reproduce_reque
 {
     figure f = {.plan = request->quick ? &quick : &whole, .seeds = request->seeds};
     const size_t count = SPREAD_NOISES * f.seeds;
+    if (!request->data || !*request->data)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "003-fig5 needs \"avazu/avazu_sample_train.csv\": set TACIT_DATA to the "
+                          "folder with \"avazu\" in it (see \"tacit data --known\")");
     f.runs = calloc(count, sizeof *f.runs);
     if (!f.runs)
         return tacit_out_of_memory(err);

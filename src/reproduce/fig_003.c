@@ -10,6 +10,7 @@
 #include "base/vector_internal.h"
 
 #define LEAST 1e-30 /* of a squared distance, for logarithms */
+#define APART 1.1   /* points of a curve, at least */
 
 const char *const spread_noises[SPREAD_NOISES] = {"none", "independent", "homomorphic",
                                                   "local-homomorphic"};
@@ -248,20 +249,25 @@ void spread_curve(tacit_reproduced *out, size_t panel, const char *name, uint32_
                   const spread_run *runs, size_t seeds, bool single, bool decibel)
 {
     const size_t looks = runs[0].looks;
-    double *line = calloc(3 * looks + seeds, sizeof *line), *value = line + 3 * looks;
+    double *line = calloc(4 * looks + seeds, sizeof *line), *value = line + 4 * looks;
+    size_t n = 0;
     if (!line) {
         out->failed = true;
         return;
     }
+    double *y = line + looks, *low = y + looks, *high = low + looks;
     for (size_t k = 0; k < looks; k++) {
+        if (n > 0 && runs[0].at[k] < APART * line[n - 1] && k + 1 < looks)
+            continue; /* looks that are for averages only would be a scribble */
         for (size_t s = 0; s < seeds; s++)
             value[s] = single ? runs[s].single[k] : runs[s].centroid[k];
         tacit_interval i = spread_interval(value, seeds);
-        line[k] = shown(i.mean, decibel);
-        line[looks + k] = shown(decibel ? fmax(i.low, i.mean / 10) : i.low, decibel);
-        line[2 * looks + k] = shown(i.high, decibel);
+        line[n] = runs[0].at[k];
+        y[n] = shown(i.mean, decibel);
+        low[n] = shown(decibel ? fmax(i.low, i.mean / 10) : i.low, decibel);
+        high[n++] = shown(i.high, decibel);
     }
-    figure_add_series(out, panel, name, looks, runs[0].at, line, line + looks, line + 2 * looks);
+    figure_add_series(out, panel, name, n, line, y, low, high);
     figure_draw(out, colour, false);
     free(line);
 }

@@ -293,7 +293,7 @@ tacit_status diffusion_plan(tacit_env *env, const diffusion_shared *s, diffusion
         return TACIT_OK;
     double total;
     const double most = walk_plan(s, own, facts->records, facts->neighbours, 0x1p-60, &total);
-    self->planned = grows ? 0 : most;
+    self->planned = grows ? 0 : most * (1 + 0x1p-20); /* a last bit more is paid for, too */
     if (s->options.sigma > 0 || most == 0)
         return TACIT_OK;
     const uint64_t rounds = (uint64_t)s->options.iterations * s->exchanges;

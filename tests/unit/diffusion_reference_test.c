@@ -184,36 +184,72 @@ static void test_masks_cancel(void **state)
 
 static const char gaussian[] = "privacy: {mechanism: gaussian, clip: 1000}\n";
 
-/* Without a step worth the name only noise moves models: homomorphic noise leaves the centroid
- * (weighted by q) where it is, whatever the policy; independent noise does not. */
+/* Without a step worth the name only noise moves models. How far it moved the centroid (weighted by
+ * the q of `kinds`) in 50 iterations. */
+static double centroid_moved(const char *protocol, const tacit_combination kinds[3])
+{
+    static bench b;
+    char text[200];
+    tacit_error err = {0};
+    diffusing_models w;
+    double q[DIFFUSING_AGENTS], most = 0, centroid[2] = {0};
+    snprintf(text, sizeof text, "%s, sigma: 0.1, radius: 9", protocol);
+    open_bench(&b, 9, 1e-12, text, gaussian);
+    check_ok(tacit_graph_perron(tacit_session_graph(b.session), kinds, q, &err), &err);
+    run_to(&b, 50, w);
+    for (uint32_t p = 0; p < b.plain.agents; p++)
+        for (size_t k = 0; k < 2; k++) {
+            centroid[k] += q[p] * w[p][k];
+            most = fmax(most, fabs(w[p][k]));
+        }
+    assert_true(most > 0.05); /* single models are moved */
+    close_bench(&b);
+    return fmax(fabs(centroid[0]), fabs(centroid[1]));
+}
+
+/* Homomorphic noise leaves the centroid where it is, whatever the policy; independent noise does
+ * not. */
 static void test_homomorphic_noise_cancels(void **state)
 {
     (void)state;
-    static bench b;
     for (int kind = 0; kind <= TACIT_COMBINE_UNIFORM; kind++)
         for (int homomorphic = 0; homomorphic < 2; homomorphic++) {
-            char protocol[200];
-            tacit_error err = {0};
+            char protocol[150];
             tacit_combination kinds[3] = {TACIT_COMBINE_NONE, TACIT_COMBINE_NONE,
                                           (tacit_combination)kind};
-            diffusing_models w;
-            double q[DIFFUSING_AGENTS], most = 0, centroid[2] = {0};
-            snprintf(protocol, sizeof protocol, "policy: %s, noise: %s, sigma: 0.1, radius: 9",
+            snprintf(protocol, sizeof protocol, "policy: %s, noise: %s",
                      tacit_combination_kinds[kind], homomorphic ? "homomorphic" : "independent");
-            open_bench(&b, 9, 1e-12, protocol, gaussian);
-            check_ok(tacit_graph_perron(tacit_session_graph(b.session), kinds, q, &err), &err);
-            run_to(&b, 50, w);
-            for (uint32_t p = 0; p < b.plain.agents; p++)
-                for (size_t k = 0; k < 2; k++) {
-                    centroid[k] += q[p] * w[p][k];
-                    most = fmax(most, fabs(w[p][k]));
-                }
-            assert_true(most > 0.05); /* single models are moved */
-            double moved = fmax(fabs(centroid[0]), fabs(centroid[1]));
+            double moved = centroid_moved(protocol, kinds);
             if (homomorphic ? !(moved < 1e-9) : !(moved > 1e-4))
                 fail_msg("%s: the centroid moved by %g", protocol, moved);
-            close_bench(&b);
         }
+}
+
+/* With several exchanges an iteration it cancels if each of them keeps the same q: one policy in
+ * all places, or doubly stochastic ones. Averaging and Metropolis weights do not mix. */
+static void test_where_noise_cancels_in_general(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *protocol;
+        tacit_combination kinds[3];
+        bool cancels;
+    } cases[] = {
+        {"strategy: general, a0: averaging, a2: averaging, noise: homomorphic",
+         {TACIT_COMBINE_AVERAGING, TACIT_COMBINE_NONE, TACIT_COMBINE_AVERAGING},
+         true},
+        {"strategy: general, a0: uniform, a2: metropolis, noise: homomorphic",
+         {TACIT_COMBINE_UNIFORM, TACIT_COMBINE_NONE, TACIT_COMBINE_METROPOLIS},
+         true},
+        {"strategy: general, a0: averaging, a2: metropolis, noise: homomorphic",
+         {TACIT_COMBINE_AVERAGING, TACIT_COMBINE_NONE, TACIT_COMBINE_METROPOLIS},
+         false},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        double moved = centroid_moved(cases[k].protocol, cases[k].kinds);
+        if (cases[k].cancels ? !(moved < 1e-9) : !(moved > 1e-4))
+            fail_msg("%s: the centroid moved by %g", cases[k].protocol, moved);
+    }
 }
 
 /* Time average of both distances, of protocol and recursion, over iterations 300 to 1000. */
@@ -283,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_general),
         cmocka_unit_test(test_masks_cancel),
         cmocka_unit_test(test_homomorphic_noise_cancels),
+        cmocka_unit_test(test_where_noise_cancels_in_general),
         cmocka_unit_test(test_noise_has_the_same_law),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,8 +15,8 @@
  * and only when, the receiver has said that the words of all of S are there. A member tells the
  * seed of one try at a round only, and makes no further word for the round once it did. So if
  * somebody is missing, the words of that try are useless for ever, and the others may try again
- * in a smaller set with fresh masks: whatever a receiver says to whom, it learns the sum over one
- * set, never two that differ by one member.
+ * in a smaller set with fresh masks: whatever a receiver says to whom, a member's number of a round
+ * enters one sum at most, and never are there two sums that differ by one member.
  *
  * Keys: each agent has an X25519 key pair for an epoch, whose open half others know to be its own
  * (signatures are the caller's business). pair secret = BLAKE2b(X25519, both open halves). The

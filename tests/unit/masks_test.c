@@ -306,6 +306,7 @@ static void test_words_that_are_refused(void **state)
     assert_int_equal(tacit_mask_turn_call(&turn, 1, 0), TACIT_OK);
     check_fails(tacit_mask_word(&turn, word.vector, 0, in, &mask, 0, own, &err), TACIT_EUSAGE, &err,
                 "without a partner");
+    word.shape.segment[1] = word.shape.segment[0]; /* left over, not one of its segments */
     check_fails(tacit_mask_word(&turn, word.vector, 1, in, &mask, 1, own, &err), TACIT_EUSAGE, &err,
                 "whole numbers");
     check_fails(tacit_mask_word(&turn, longer.vector, 0, in, &mask, 1, own, &err), TACIT_EUSAGE,

@@ -345,6 +345,20 @@ run id: privacy is no part of it@src/experiment/agreement.c@s/^.*list_options(&o
 peer: records by the order of lines alone@src/experiment/peer.c@s/p->hosted\[at\].shard = k;/p->hosted[k].shard = k;/@unit/consortium_test
 shards: doubles rounded@src/data/shards.c@s/s->x\[k\] = tacit_grid_at/s->x[k] = (float)tacit_grid_at/@unit/shards_test
 up: weights rounded@src/experiment/up.c@s/tacit_write_real(&out, g->weight\[e\]);/tacit_write_format(\&out, "%g", g->weight[e]);/@unit/up_test
+masks: key does not know the receiver@src/crypto/keys.c@s/put_u64(t, place->receiver);/put_u64(t, 0);/@unit/masks_streams_test
+masks: key does not know the set@src/crypto/keys.c@s/put(t, place->set, sizeof place->set);/;/@unit/masks_streams_test
+masks: small order taken@src/crypto/keys.c@s/crypto_scalarmult(point, mine->secret, other) != 0/(crypto_scalarmult(point, mine->secret, other), false)/@unit/masks_test
+masks: both ends add@src/crypto/turn.c@s/\*adds = one < other;/*adds = true;/@unit/masks_test
+masks: split takes more colluders than it does@src/crypto/turn.c@s#split ? members / 2#split ? (members + 1) / 2#@unit/masks_turn_test
+masks: a word after the seed@src/crypto/turn.c@s/ && turn->state < TACIT_MASK_OPENED//@unit/masks_turn_test
+masks: the same try twice@src/crypto/turn.c@s/attempt > turn->attempt/attempt >= turn->attempt/@unit/masks_turn_test
+masks: seed of an older word@src/crypto/turn.c@s/ || turn->attempt != attempt//@unit/masks_turn_test
+masks: a second word@src/crypto/masks.c@s/turn->state = TACIT_MASK_WORDED;/;/@unit/masks_turn_test
+masks: no own stream@src/crypto/masks.c@s/tacit_streams_add(word, n, &last, 1, turn->round, turn->attempt);/;/@unit/masks_test
+masks: no pairs@src/crypto/masks.c@s/tacit_streams_add(word, n, masks, count, turn->round, turn->attempt);/;/@unit/masks_streams_test
+masks: one bound too far@src/crypto/masks.c@s/total <= INT64_MAX/total <= (uint64_t)INT64_MAX + 1/@unit/masks_test
+masks: half of the round in the nonce@src/crypto/streams.c@s/(uint32_t)(round >> 32), attempt/0, attempt/@unit/masks_streams_test
+masks: blocks of a tile repeat@src/crypto/streams_impl.h@s/t->start\[12\] += (uint32_t)blocks;/t->start[12] += 0;/@unit/masks_streams_test
 EOF
 )
 

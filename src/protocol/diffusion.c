@@ -168,22 +168,43 @@ static tacit_status combine_words(tacit_env *env, const diffusion_shared *s, dif
     return combine(env, s, self, cancels ? 1 : 1 - others, (size_t)n + 1, coef, term);
 }
 
+/* The weights of neighbours that are in the sum at hand, and of all. */
+static double sum_weights(tacit_env *env, const diffusion_shared *s, const diffusion_agent *self,
+                          double *all)
+{
+    const uint32_t n = tacit_facts_of(env)->neighbours;
+    const tacit_combination_sight sight = sight_of(env, s, self);
+    double weight, there = 0;
+    *all = 0;
+    for (uint32_t m = 0; m < n; m++) {
+        *all += weight_of(env, s, self, s->act[self->act].combination, &sight, m);
+        if (tacit_sums_has(diffusion_sums(self), m, &weight))
+            there += weight;
+    }
+    return there;
+}
+
+/* What is missing of a masked sum counts with the last mean that was heard; without one it stays
+ * with the agent. */
 static tacit_status combine_sum(tacit_env *env, const diffusion_shared *s, diffusion_agent *self,
                                 const tacit_public *sum)
 {
-    double weight, others = 0, one = 1;
-    const uint32_t n = tacit_facts_of(env)->neighbours;
-    tacit_public *value = tacit_new_public(env, tacit_model_shape(s->model));
-    if (!value)
+    double all, there = sum ? sum_weights(env, s, self, &all) : 0;
+    if (!sum)
+        sum_weights(env, s, self, &all);
+    tacit_public *mean =
+        sum && there > 0 ? tacit_new_public(env, tacit_model_shape(s->model)) : NULL;
+    if (sum && there > 0 && !mean)
         return tacit_out_of_memory(tacit_own_error(env));
-    for (uint32_t m = 0; sum && m < n; m++)
-        if (tacit_sums_has(diffusion_sums(self), m, &weight))
-            others += weight;
-    for (size_t k = 0; sum && k < tacit_public_count(value, 0); k++)
-        tacit_public_set(value, 0, k, tacit_sums_value(&s->sums, sum, k));
-    const tacit_public *term = sum ? value : NULL;
-    tacit_status status = combine(env, s, self, 1 - others, 1, &one, &term);
-    tacit_drop(env, value);
+    for (size_t k = 0; mean && k < tacit_public_count(mean, 0); k++)
+        tacit_public_set(mean, 0, k, tacit_sums_value(&s->sums, sum, k) / there);
+    const double coef[] = {mean ? there : 0, self->said ? fmax(0, all - there) : 0};
+    const tacit_public *const term[] = {mean, self->said};
+    tacit_status status = combine(env, s, self, 1 - coef[0] - coef[1], 2, coef, term);
+    if (mean) {
+        tacit_drop(env, self->said);
+        self->said = mean;
+    }
     return status;
 }
 
@@ -494,7 +515,8 @@ static void load(const void *shared, void *state, uint32_t neighbours, tacit_loa
     self->waiting = flags >> 1 & 1;
     self->spent = flags >> 2 & 1;
     self->silent = tacit_load_u64(loader);
-    self->said = tacit_load_public(loader, &s->word);
+    self->said =
+        tacit_load_public(loader, diffusion_masks(s) ? tacit_model_shape(s->model) : &s->word);
     if (diffusion_masks(s)) {
         if (neighbours)
             tacit_sums_load(&s->sums, diffusion_sums(self), neighbours, loader);

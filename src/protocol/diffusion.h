@@ -62,7 +62,8 @@ typedef struct diffusion_agent {
     bool waiting;             /* for words of an exchange */
     bool spent;               /* nothing is left to tell with */
     uint64_t silent;          /* times it had nothing to tell, or too much */
-    const tacit_public *said; /* homomorphic: its word of the exchange at hand */
+    const tacit_public *said; /* homomorphic: its word of the exchange at hand; masked: the last
+                                 mean of neighbours it heard */
     tacit_rounds rounds;
 } diffusion_agent;
 /* Behind it, for plain words: two words a neighbour for rounds, the last one each neighbour said,

@@ -7,7 +7,7 @@
  * privacy (paper 002, eq. 5-6), and to that of a model of an owner's records alone, without noise:
  *
  *     together   psi = c0 + c1 s + c2 s^2,   s = N^crowd sqrt(sum of 1/epsilon_i^2) / n
- *     alone      psi = c0 + c1 s,            s = 1/n_i - 1/n
+ *     alone      psi = c1 s,                 s = 1/n_i - 1/n
  *
  * The constants are fitted on pilot runs, on data that nobody has to protect. docs/forecast.md says
  * why the law has this shape, and how far it may be believed.
@@ -57,7 +57,8 @@ typedef struct tacit_fitness_law {
     double worst;     /* the largest factor by which the mean of equal runs misses the law */
     size_t worst_at;  /* the first pilot of those */
     size_t points, settings;
-    double least, most; /* s of the pilots: beyond them it is a guess that the law goes on */
+    double least, most;     /* s of the pilots: beyond them it is a guess that the law goes on */
+    double fewest, largest; /* owners of the pilots; 0: any */
     double cover[TACIT_LAW_TERMS + 1][TACIT_LAW_TERMS + 1]; /* of the constants, crowd last, over
                                                                between^2 */
 } tacit_fitness_law;
@@ -88,7 +89,7 @@ typedef struct tacit_outlook {
     double psi, low, high; /* low = high = psi for a law of given constants */
     double deviation;      /* of log psi */
     uint64_t freedom;
-    bool outside; /* s is beyond that of the pilots */
+    bool outside; /* s, or the number of owners, is beyond those of the pilots */
 } tacit_outlook;
 tacit_outlook tacit_fitness_law_at(const tacit_fitness_law *law, const tacit_pilot *place,
                                    double coverage);
@@ -164,7 +165,7 @@ typedef struct tacit_pilots {
     tacit_lone_pilot *lone;
     size_t lone_count;
     tacit_epsilon_rate exchange;
-    double owners, records; /* of the largest pilot */
+    double owners, records; /* of the pilots that are like what was asked about */
     char name[TACIT_TEXT_MAX];
 } tacit_pilots;
 

@@ -9,8 +9,9 @@
  *
  * Alone: models of n_i records scatter around the best model like 1/n_i, that of the pooled records
  * like 1/n, and n_i of the n are the same. So what the pooled records see of the difference is in
- * proportion to 1/n_i - 1/n. A constant is what more records do not cure: owners whose records are
- * not alike.
+ * proportion to 1/n_i - 1/n. There is no floor: where owners' records are alike nothing but their
+ * number counts, and a floor fitted to small pilots would be all that is left of a forecast for
+ * large owners.
  */
 #include "experiment/forecast_fit.h"
 
@@ -94,6 +95,10 @@ tacit_status tacit_fitness_law_fit(tacit_fitness_law *law, const tacit_pilot *pi
                             pilots[0].owners);
     if (!status)
         status = tacit_fit(law, &points, options->floor ? 7u : 6u, options->crowd, err);
+    for (size_t k = 0; k < count && !status; k++) {
+        law->fewest = k ? fmin(law->fewest, pilots[k].owners) : pilots[k].owners;
+        law->largest = fmax(law->largest, pilots[k].owners);
+    }
     tacit_fit_points_clear(&points);
     return status;
 }
@@ -118,7 +123,7 @@ tacit_status tacit_fitness_law_fit_alone(tacit_fitness_law *law, const tacit_lon
         points.order[k].setting[1] = p->pooled;
     }
     if (!status)
-        status = tacit_fit(law, &points, 3u, false, err);
+        status = tacit_fit(law, &points, 2u, false, err);
     tacit_fit_points_clear(&points);
     return status;
 }
@@ -164,7 +169,10 @@ static tacit_outlook look(const tacit_fitness_law *law, double s, double log_own
 tacit_outlook tacit_fitness_law_at(const tacit_fitness_law *law, const tacit_pilot *place,
                                    double coverage)
 {
-    return look(law, strength(law, place), log(place->owners), coverage);
+    tacit_outlook out = look(law, strength(law, place), log(place->owners), coverage);
+    if (law->largest > 0 && (place->owners < law->fewest || place->owners > law->largest))
+        out.outside = true;
+    return out;
 }
 
 tacit_outlook tacit_fitness_law_alone_at(const tacit_fitness_law *law, double own, double pooled,

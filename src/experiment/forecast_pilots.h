@@ -22,7 +22,7 @@ typedef struct tacit_one_pilot {
 /* What an experiment says, where pilots are concerned. */
 typedef struct tacit_pilot_base {
     const tacit_config *config;
-    uint32_t owners;
+    uint32_t owners;  /* as many as are asked about, if there are records for so many */
     uint64_t records; /* of all owners together: what the data have, or what is drawn */
     size_t features;
     uint64_t iterations;
@@ -31,6 +31,9 @@ typedef struct tacit_pilot_base {
     tacit_privacy_options privacy;
 } tacit_pilot_base;
 
+/* Have this many owners records enough? With hardly more than features no law of large numbers
+ * holds. */
+bool tacit_pilot_has_room(const tacit_pilot_base *base, uint32_t owners, uint64_t records);
 /* Reads the experiment, loads its data once and says what is wrong with them. */
 tacit_status tacit_pilot_look(tacit_pilot_base *base, tacit_epsilon_rate *exchange,
                               const tacit_pilots_request *request, tacit_error *err);

@@ -203,14 +203,13 @@ static void test_alone(void **state)
     tacit_lone_pilot pilots[12];
     for (int k = 0; k < 12; k++) {
         const double own = 50 << (k % 6), pooled = own * (k < 6 ? 3 : 10);
-        pilots[k] = (tacit_lone_pilot){own, pooled, 12 * (1 / own - 1 / pooled) + 0.002};
+        pilots[k] = (tacit_lone_pilot){own, pooled, 12 * (1 / own - 1 / pooled)};
     }
     tacit_fitness_law law;
     tacit_error err = {0};
     check_ok(tacit_fitness_law_fit_alone(&law, pilots, 12, &err), &err);
-    assert_true(near(law.c[1], 12, 1e-6) && near(law.c[0], 0.002, 1e-5) && law.c[2] == 0);
-    assert_true(
-        near(tacit_fitness_law_alone_at(&law, 500, 2000, 0.9).psi, 12 * 0.0015 + 0.002, 1e-6));
+    assert_true(near(law.c[1], 12, 1e-6) && law.c[0] == 0 && law.c[2] == 0);
+    assert_true(near(tacit_fitness_law_alone_at(&law, 500, 2000, 0.9).psi, 12 * 0.0015, 1e-6));
     pilots[3].pooled = pilots[3].own;
     check_fails(tacit_fitness_law_fit_alone(&law, pilots, 12, &err), TACIT_EINPUT, &err,
                 "lone pilot 4");

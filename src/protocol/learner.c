@@ -39,6 +39,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_ITERATIONS 1000000
 
@@ -127,6 +128,44 @@ static double usual_step(const learner_shared *s, const tacit_model *model)
     return 0.5 * sigma / (sigma + tacit_model_smoothness_bound(model, 1));
 }
 
+/* Budgets to plan for. The learner's may be without limit, since it spends nothing; and a node
+ * knows only those of the agents it hosts, others' stand there as what they are by default. Whoever
+ * has none to plan for gets that of somebody who has. */
+static double *budgets_of(const learner_shared *s, const tacit_setup *setup)
+{
+    size_t bytes;
+    double *epsilon = tacit_mul_size(setup->agents, sizeof *epsilon, &bytes) ? malloc(bytes) : NULL;
+    double finite = INFINITY;
+    if (!epsilon)
+        return NULL;
+    memcpy(epsilon, setup->epsilon, bytes);
+    for (uint64_t k = 0; k < setup->agents; k++)
+        if (k != (uint64_t)s->options.learner)
+            finite = fmin(finite, epsilon[k]);
+    for (uint64_t k = 0; k < setup->agents; k++)
+        if (k == (uint64_t)s->options.learner || (!setup->graph && isinf(epsilon[k])))
+            epsilon[k] = finite;
+    return epsilon;
+}
+
+static tacit_status plan_costs(learner_shared *s, const tacit_setup *setup, tacit_error *err)
+{
+    const bool horizon = s->options.split == LEARNER_SPLIT_HORIZON;
+    tacit_privacy_options privacy = s->privacy;
+    tacit_setup owners = *setup;
+    double *epsilon = NULL;
+    if (s->noisy && privacy.noise == 0 && isinf(privacy.epsilon) && !setup->epsilon &&
+        !setup->graph)
+        return TACIT_OK; /* perhaps the learner's own node: an owner will complain */
+    if (setup->epsilon && !(owners.epsilon = epsilon = budgets_of(s, setup)))
+        return tacit_out_of_memory(err);
+    privacy.releases = horizon ? s->options.iterations : (int64_t)s->cap;
+    tacit_status status =
+        spending_plan(&s->costs, &owners, &privacy, s->features, "gradient", NULL, 0, err);
+    free(epsilon);
+    return status;
+}
+
 static tacit_status set_up(void *shared, const void *options, const tacit_setup *setup,
                            tacit_error *err)
 {
@@ -141,14 +180,11 @@ static tacit_status set_up(void *shared, const void *options, const tacit_setup 
     if (status != TACIT_OK)
         return status;
     s->alpha = s->options.step > 0 ? s->options.step : usual_step(s, setup->model);
-    const bool noisy = s->privacy.mechanism != TACIT_MECHANISM_NONE;
-    const bool horizon = s->options.split == LEARNER_SPLIT_HORIZON;
+    s->noisy = s->privacy.mechanism != TACIT_MECHANISM_NONE;
     s->cap = (uint64_t)s->options.answers;
-    if (s->cap == 0 && noisy && !horizon)
+    if (s->cap == 0 && s->noisy && s->options.split == LEARNER_SPLIT_CAP)
         s->cap = learner_cap((uint64_t)s->options.iterations, setup->agents - 1, s->options.beta);
-    tacit_privacy_options privacy = s->privacy;
-    privacy.releases = horizon ? s->options.iterations : (int64_t)s->cap;
-    return spending_plan(&s->costs, setup, &privacy, s->features, "gradient", NULL, 0, err);
+    return plan_costs(s, setup, err);
 }
 
 static void tear_down(void *shared)

@@ -42,10 +42,11 @@ typedef struct learner_shared {
     const tacit_shape *model;
     size_t features;
     tacit_shape word, wish, answer;
-    spending costs;
-    uint64_t cap;  /* answers of an owner; 0: as many as its ledger lets it */
-    double alpha;  /* options.step, or what stands for it */
-    double lambda; /* g = lambda |theta|^2 */
+    bool noisy;
+    spending costs; /* no groups: no budget was found to plan for */
+    uint64_t cap;   /* answers of an owner; 0: as many as its ledger lets it */
+    double alpha;   /* options.step, or what stands for it */
+    double lambda;  /* g = lambda |theta|^2 */
 } learner_shared;
 
 typedef enum learner_standing {

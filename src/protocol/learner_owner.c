@@ -35,7 +35,14 @@ static tacit_status start(tacit_env *env, const learner_shared *s)
                           "agent %llu has no edge to agent %lld, the learner "
                           "(\"protocol.learner\"); the graph must be a star around it",
                           (unsigned long long)facts->self, (long long)s->options.learner);
-    return facts->records > 0 ? wish(env, s, WISH_NOTHING) : TACIT_OK;
+    if (facts->records == 0)
+        return TACIT_OK;
+    if (s->costs.groups == 0)
+        return tacit_fail(tacit_own_error(env), TACIT_EINPUT,
+                          "agent %llu has records but no budget; give it a line of "
+                          "\"privacy.budgets\", or all a finite \"privacy.epsilon\"",
+                          (unsigned long long)facts->self);
+    return wish(env, s, WISH_NOTHING);
 }
 
 /* The mean clipped gradient at `at`, with noise: the one place where records are touched. */

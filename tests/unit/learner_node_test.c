@@ -170,12 +170,40 @@ static void test_deaths_do_not_cost_more(void **state)
     }
 }
 
+/* A node knows the budgets of its own agents; the learner needs none, an owner does. */
+static void test_budgets_of_nodes(void **state)
+{
+    (void)state;
+    for (int listed = 0; listed < 2; listed++) {
+        const double epsilon[BANKS] = {INFINITY, 4, 2, listed ? 1 : INFINITY};
+        scene s;
+        tacit_error err = {0};
+        scene_init(&s, "answers=5");
+        s.b.world.privacy = (tacit_privacy_options){.mechanism = TACIT_MECHANISM_LAPLACE,
+                                                    .epsilon = INFINITY,
+                                                    .clip = 1,
+                                                    .accountant = TACIT_BY_SUM};
+        s.b.world.epsilon = epsilon;
+        scene_open(&s);
+        tacit_status status = nodes_run(&s.all, listed ? 30 : 3, &err);
+        if (!listed)
+            check_fails(status, TACIT_EINPUT, &err, "agent 3 has records but no budget");
+        for (uint32_t i = 1; listed && i < BANKS; i++) {
+            const tacit_budget budget = {.epsilon = epsilon[i], .accountant = TACIT_BY_SUM};
+            const double spent = tacit_ledger_epsilon(ledger_of(&s, i), &budget);
+            assert_true(spent <= epsilon[i] && spent > 0.999 * epsilon[i]);
+        }
+        scene_clear(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_learns),
         cmocka_unit_test(test_an_owner_dies),
         cmocka_unit_test(test_deaths_do_not_cost_more),
+        cmocka_unit_test(test_budgets_of_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,7 +147,7 @@ INLINE void fold(uint64_t *sum, const lanes x[16], const pairs minus[2], size_t 
         }
         rows = wide > step ? rows : 2 * rows;
         for (size_t k = 0; k < rows * vectors / 2; k++)
-            v[k] = to[k];
+            v[k] = to[k]; /* cppcheck-suppress uninitvar ; all of them were written above */
     }
     for (size_t k = 0; k < rows * vectors; k++)
         *(loose *)(sum + k * HALF) += v[k];

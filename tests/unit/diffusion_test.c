@@ -229,7 +229,7 @@ static void test_checkpoints(void **state)
         tacit_runtime *b = tacit_session_runtime(first.session);
         tacit_runtime *c = tacit_session_runtime(second.session);
         check_ok(a->ops->run(a, 14, NULL, &err), &err);
-        check_ok(b->ops->run(b, 6.3, NULL, &err), &err); /* words are under way */
+        check_ok(b->ops->run(b, 6.05, NULL, &err), &err); /* words are under way */
         tacit_saver *saver = tacit_saver_create();
         const uint8_t *bytes;
         size_t len;

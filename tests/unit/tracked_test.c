@@ -207,6 +207,37 @@ static void test_bound_is_met(void **state)
     }
 }
 
+/* Steps beyond 2/L stretch what data did before, and rows are cut where that counts. */
+static void test_stretching(void **state)
+{
+    (void)state;
+    static const struct {
+        double length, step; /* of rows, before they are cut to 1 */
+    } cases[] = {{1, 3}, {1, 0.4}, {10, 0.5}, {10, 1.5}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        scene s;
+        const tacit_tracking how = {.unit = TACIT_UNIT_RECORD,
+                                    .norm = TACIT_L2,
+                                    .clip = 1e6,
+                                    .radius = 1,
+                                    .reach = 1e8,
+                                    .longest = 1e9};
+        open_scene(&s, 4, 1, TACIT_F64, 1e-12, 1);
+        const double along[P] = {cases[c].length};
+        for (size_t r = 0; r < 4; r++)
+            for (int side = 0; side < 2; side++)
+                put(&s, side, r, along, r == 0 && side ? 40 : 0);
+        descend(&s, &how, (tacit_some_records){0, 4}, 1, cases[c].step);
+        for (int t = 0; t < 5; t++) { /* what differs is in the batch no more */
+            const double before = apart(&s);
+            descend(&s, &how, (tacit_some_records){1, 3}, 1, cases[c].step);
+            check_near(apart(&s), before * fabs(1 - 2 * cases[c].step), 1e-6 * before);
+            assert_true(apart(&s) <= s.side[0].w.moved);
+        }
+        close_scene(&s);
+    }
+}
+
 /* Without bounds: plain gradient descent, in either precision, over any run of records. */
 static void test_plain_descent(void **state)
 {
@@ -436,6 +467,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_never_further_than_it_says),
         cmocka_unit_test(test_bound_is_met),
+        cmocka_unit_test(test_stretching),
         cmocka_unit_test(test_plain_descent),
         cmocka_unit_test(test_broken_records_have_no_say),
         cmocka_unit_test(test_release_covers_what_moved),

@@ -7,8 +7,6 @@
 #include <string.h>
 
 enum { INDENT = 14, OWNERS_SHOWN = 20, MAP_ROWS = 13, CELL = 5 };
-#define SURE 0.95
-#define HOPELESS 0.05
 
 static void say(const char *what, const char *words)
 {
@@ -22,7 +20,7 @@ static void say_warnings(const tacit_forecast_view *view)
 {
     bool outside = false;
     for (size_t i = 0; i < view->count; i++)
-        outside = outside || view->stakes[i].together.outside || view->stakes[i].alone.outside;
+        outside = outside || view->stakes[i].together.outside;
     if (tacit_fitness_law_is_bad(view->together) || tacit_fitness_law_is_bad(view->alone))
         say("UNRELIABLE", "the pilots do not follow the law, so that the numbers below are worth "
                           "little; see \"misfit\", and tune step, range and clip of the learner "
@@ -59,7 +57,7 @@ static void say_laws(const tacit_forecast_view *view)
              t->exchange.count ? ", where epsilon stands for the pure budget with as much noise"
                                : "");
     say("together", text);
-    snprintf(text, sizeof text, "psi = %.3g + %.3g (1/own - 1/n)", a->c[0], a->c[1]);
+    snprintf(text, sizeof text, "psi = %.3g (1/own - 1/n)", a->c[1]);
     say("alone", text);
     if (view->pilots)
         say_misfit(view);
@@ -74,20 +72,25 @@ static void least_words(double least, char *out, size_t size)
     else if (least < TACIT_JOIN_EPSILON_LEAST)
         snprintf(out, size, "any");
     else
-        snprintf(out, size, "%.3g", least);
+        snprintf(out, size, least >= 1000 && least < 1e7 ? "%.0f" : "%.3g", least);
 }
 
 static void say_owner(const char *name, const tacit_joiner *owner, const tacit_stake *s)
 {
-    char interval[40] = "", own[20], everyone[20], partners[20];
+    char interval[40] = "";
     if (s->together.low < s->together.high)
-        snprintf(interval, sizeof interval, "(%.2g to %.2g)", s->together.low, s->together.high);
+        snprintf(interval, sizeof interval, "%.2g to %.2g", s->together.low, s->together.high);
+    printf("  %-16.16s %9.6g %7.3g %8.3g %8.3g  %-18s %4.0f %%\n", name, owner->records,
+           owner->epsilon, s->alone.psi, s->together.psi, interval, 100 * s->chance);
+}
+
+static void say_least(const char *name, const tacit_stake *s)
+{
+    char own[20], everyone[20], partners[20];
     least_words(s->own, own, sizeof own);
     least_words(s->everyone, everyone, sizeof everyone);
     least_words(s->partners, partners, sizeof partners);
-    printf("  %-12.12s %9.6g %8.3g %9.3g %9.3g %-20s %5.0f %% %7s %7s %8s\n", name, owner->records,
-           owner->epsilon, s->alone.psi, s->together.psi, interval, 100 * s->chance, own, everyone,
-           partners);
+    printf("  %-16.16s %16s %16s %16s\n", name, own, everyone, partners);
 }
 
 static bool all_alike(const tacit_forecast_view *view)
@@ -101,26 +104,25 @@ static bool all_alike(const tacit_forecast_view *view)
 
 static void say_owners(const tacit_forecast_view *view)
 {
-    char interval[40];
+    char interval[40], each[40];
+    const bool alike = all_alike(view);
+    const size_t shown = alike ? 1 : view->count < OWNERS_SHOWN ? view->count : OWNERS_SHOWN;
     snprintf(interval, sizeof interval, "(%.3g %%)", 100 * view->coverage);
-    printf("\n  %s%-12s %9s %8s %9s %9s %-20s %7s %7s %7s %8s%s\n", cli_faint(), "owner", "records",
-           "epsilon", "alone", "together", interval, "pays", "own", "common", "partners",
-           cli_plain());
-    if (all_alike(view)) {
-        char each[40];
-        snprintf(each, sizeof each, "each of %zu", view->count);
-        say_owner(each, &view->owners[0], &view->stakes[0]);
-    } else {
-        for (size_t i = 0; i < view->count && i < OWNERS_SHOWN; i++)
-            say_owner(view->owners[i].name, &view->owners[i], &view->stakes[i]);
-        if (view->count > OWNERS_SHOWN)
-            printf("  and %zu more: --json or --out lists all\n", view->count - OWNERS_SHOWN);
-    }
+    snprintf(each, sizeof each, "each of %zu", view->count);
+    printf("\n  %s%-16s %9s %7s %8s %8s  %-18s %6s%s\n", cli_faint(), "owner", "records", "epsilon",
+           "alone", "together", view->pilots ? interval : "", "pays", cli_plain());
+    for (size_t i = 0; i < shown; i++)
+        say_owner(alike ? each : view->owners[i].name, &view->owners[i], &view->stakes[i]);
+    printf("\n  %s%-16s %16s %16s %16s%s\n", cli_faint(), "least", "own epsilon", "common epsilon",
+           "partners", cli_plain());
+    for (size_t i = 0; i < shown; i++)
+        say_least(alike ? each : view->owners[i].name, &view->stakes[i]);
+    if (!alike && view->count > shown)
+        printf("  and %zu more: --json or --out lists all\n", view->count - shown);
     putchar('\n');
-    say("columns", "alone, together: relative fitness psi = f/f* - 1, less is better; pays: the "
-                   "chance that together is better; own, common: the least epsilon of this owner, "
-                   "or of everyone, at which it typically is; partners: how many like the others "
-                   "that takes");
+    say("columns", "alone, together: relative fitness psi = f/f* - 1 of a model of one's own, and "
+                   "of a single run together; less is better. pays: the chance that together is "
+                   "better. least: what it takes for a typical run to be so");
 }
 
 /* ---- the map ---- */

@@ -223,7 +223,7 @@ static void page_laws(tacit_writer *out, const tacit_forecast_view *view)
     tacit_page_table(out);
     tacit_page_figure(out, "together", "%.3g + %.3g s + %.3g s^2, s = N^%.3g sqrt(sum 1/eps^2)/n",
                       t->c[0], t->c[1], t->c[2], t->crowd);
-    tacit_page_figure(out, "alone", "%.3g + %.3g (1/own - 1/all)", a->c[0], a->c[1]);
+    tacit_page_figure(out, "alone", "%.3g (1/own - 1/all)", a->c[1]);
     if (t->freedom > 0) {
         tacit_page_figure(out, "runs", "%zu of %zu settings; %zu more were hopeless", t->points,
                           t->settings, view->pilots ? view->pilots->hopeless : 0);
@@ -261,7 +261,7 @@ static void page_warnings(tacit_writer *out, const tacit_forecast_view *view)
 {
     bool outside = false;
     for (size_t i = 0; i < view->count; i++)
-        outside = outside || view->stakes[i].together.outside || view->stakes[i].alone.outside;
+        outside = outside || view->stakes[i].together.outside;
     if (tacit_fitness_law_is_bad(view->together) || tacit_fitness_law_is_bad(view->alone))
         tacit_page_words(out,
                          "The pilots do not follow the law: what is predicted here is worth "

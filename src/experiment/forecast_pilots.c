@@ -24,7 +24,9 @@ enum { LEVELS = 6, SHAPES = 5, SCOUTS = 16 };
 #define STEP 4.0    /* between levels that scouts look at */
 #define SPAN 1000.0 /* first level over last */
 #define MOST_PILOTS 10000
-#define LEAST_PSI 1e-15 /* what is below is rounding */
+#define MOST_EPSILON 1e5  /* beyond, noise is nothing beside what is clipped */
+#define MANY_FEATURES 100 /* with more, models of one's own are looked at in fewer runs */
+#define LEAST_PSI 1e-15   /* what is below is rounding */
 
 /* Times the base's owners and records: three sizes of the crowd that is asked about, which show how
  * the law goes with n, and others of half and twice as many, which show how it goes with N. */
@@ -81,9 +83,14 @@ static tacit_status scout(const plan *p, double level, bool *useful, tacit_error
 static tacit_status find_levels(plan *p, tacit_error *err)
 {
     const double wanted = wanted_level(p->request, &p->exchange);
-    double top = wanted;
+    const double least =
+        sqrt(p->base.owners * tacit_epsilon_rate_noise(&p->exchange, MOST_EPSILON)) /
+        (double)p->base.records;
+    double top = fmax(wanted, 1.01 * least);
     bool useful = false, was = false;
     for (int k = 0; k < SCOUTS; k++) {
+        if (epsilon_at(p, top, p->base.owners, p->base.records) > MOST_EPSILON)
+            break;
         tacit_status status = scout(p, top, &useful, err);
         if (status)
             return status;
@@ -107,6 +114,32 @@ static tacit_status find_levels(plan *p, tacit_error *err)
 
 /* ---- all at once: pilots ---- */
 
+/* The runs of one shape at one level. Seeds are all different: runs are news to each other. */
+static void add_setting(plan *p, size_t shape, size_t level, uint32_t owners, uint64_t records)
+{
+    const uint32_t repeats = p->request->repeats;
+    const double epsilon = epsilon_at(p, p->level[level], owners, records);
+    if (!(epsilon <= MOST_EPSILON))
+        return;
+    for (uint32_t k = 0; k < repeats; k++)
+        p->one[p->count++] = (tacit_one_pilot){
+            .owners = owners,
+            .records = records,
+            .epsilon = epsilon,
+            .seed = p->base.seed + 1 + (int64_t)((shape * LEVELS + level) * repeats + k),
+            .lone = level == 0 || p->base.features <= MANY_FEATURES};
+}
+
+static tacit_status check_room(const plan *p, tacit_error *err)
+{
+    if (tacit_pilot_has_room(&p->base, p->base.owners, p->base.records / 2))
+        return TACIT_OK;
+    return tacit_fail(err, TACIT_EINPUT,
+                      "%llu records of %zu features for %u owners are too few for pilots; each "
+                      "owner needs six times as many records as features, and 20 at least",
+                      (unsigned long long)p->base.records, p->base.features, p->base.owners);
+}
+
 static tacit_status lay_out(plan *p, tacit_error *err)
 {
     const uint32_t repeats = p->request->repeats;
@@ -123,22 +156,11 @@ static tacit_status lay_out(plan *p, tacit_error *err)
         const uint32_t owners = (uint32_t)ceil(p->base.owners * shapes[s].owners);
         const uint64_t records =
             (uint64_t)((double)p->base.records * shapes[s].records) / owners * owners;
-        /* With hardly more records than features no law of large numbers holds. */
         if (owners < 2 || !tacit_pilot_has_room(&p->base, owners, records))
             continue;
-        for (size_t k = 0; k < LEVELS * repeats; k++)
-            p->one[p->count++] =
-                (tacit_one_pilot){.owners = owners,
-                                  .records = records,
-                                  .epsilon = epsilon_at(p, p->level[k / repeats], owners, records),
-                                  .seed = p->base.seed + 1 + (int64_t)(s * LEVELS * repeats + k),
-                                  .lone = k < repeats};
+        for (size_t level = 0; level < LEVELS; level++)
+            add_setting(p, s, level, owners, records);
     }
-    if (p->count < LEVELS * (size_t)repeats)
-        return tacit_fail(err, TACIT_EINPUT,
-                          "%llu records of %zu features for %u owners are too few for pilots; each "
-                          "owner needs three times as many records as features",
-                          (unsigned long long)p->base.records, p->base.features, p->base.owners);
     return TACIT_OK;
 }
 
@@ -220,6 +242,8 @@ tacit_status tacit_pilots_run(tacit_pilots *out, const tacit_pilots_request *req
     plan p = {.request = request};
     *out = (tacit_pilots){0};
     tacit_status status = tacit_pilot_look(&p.base, &p.exchange, request, err);
+    if (!status)
+        status = check_room(&p, err);
     if (!status)
         status = find_levels(&p, err);
     if (!status)

@@ -364,6 +364,25 @@ masks: no pairs@src/crypto/masks.c@s/tacit_streams_add(word, n, masks, count, tu
 masks: one bound too far@src/crypto/masks.c@s/total <= INT64_MAX/total <= (uint64_t)INT64_MAX + 1/@unit/masks_test
 masks: half of the round in the nonce@src/crypto/streams.c@s/(uint32_t)(round >> 32), attempt/0, attempt/@unit/masks_streams_test
 masks: blocks of a tile repeat@src/crypto/streams_impl.h@s/t->start\[12\] += (uint32_t)blocks;/t->start[12] += 0;/@unit/masks_streams_test
+tracked: record adds half@src/model/tracked.c@s|stretch \* moved + 2 \* step \* clip / (double)records|stretch * moved + step * clip / (double)records|@unit/tracked_test
+tracked: no stretch@src/model/tracked.c@s|const double stretch = fmax(fabs(k), fabs(k - step \* curve));|const double stretch = fabs(k);|@unit/tracked_test
+tracked: user as record@src/model/tracked.c@s|how->unit == TACIT_UNIT_USER ? user : fmin(user, record)|fmin(user, record)|@unit/tracked_test
+tracked: mix forgets@src/model/tracked.c@s|settle(how, fabs(keep) \* moved + 2|settle(how, 0.5 * fabs(keep) * moved + 2|@unit/tracked_test
+tracked: rows not cut@src/model/tracked.c@s|            z\[r\] \*= how->radius / length\[r\];|            z[r] *= 1;|@unit/tracked_test
+tracked: not clipped@src/model/tracked.c@s|coef\[r\] = fmax(-most, fmin(most, coef\[r\])) \* cut;|coef[r] = coef[r] * cut;|@unit/tracked_test
+tracked: no projection@src/model/tracked.c@s|else if (length > how->reach)|else if (0)|@unit/tracked_test
+tracked: long words heard@src/model/tracked.c@s|return isfinite(length) \&\& length <= how->longest;|return true;|@unit/tracked_test
+tracked: paid not checked@src/model/tracked.c@s|    if (need <= cost->sensitivity)|    if (1)|@unit/tracked_test
+tracked: l1 as l2@src/model/tracked.c@s|moved \* (norm == TACIT_L1 ? sqrt((double)p) : 1)|moved|@unit/tracked_test
+tracked: wrap lost@src/model/tracked.c@s|lap < 2; lap++|lap < 1; lap++|@unit/tracked_test
+conceal: whole noise as share@src/privacy/conceal.c@s|sigma \* sigma / parts \*|sigma * sigma *|@unit/tracked_test
+conceal: no noise@src/privacy/conceal.c@s|number\[k\] = (int64_t)((uint64_t)number\[k\] + (uint64_t)z);|number[k] = number[k];|@unit/tracked_test
+diffusion: planned too small@src/protocol/diffusion_setup.c@s|self->planned = grows ? 0 : most \* (1 + 0x1p-20);|self->planned = grows ? 0 : most * 0.9;|@unit/diffusion_test
+diffusion: homomorphic as diluted@src/protocol/diffusion_setup.c@s#!exchange || s->options.noise == DIFFUSION_HOMOMORPHIC ? 1 : own#!exchange ? 1 : own#@unit/diffusion_test
+diffusion: one release for all links@src/protocol/diffusion_setup.c@s|rounds \* facts->neighbours|rounds|@unit/diffusion_test
+diffusion: spent not kept@src/protocol/diffusion_tell.c@s|        self->spent = true;|        return TACIT_EBUDGET;|@unit/diffusion_test
+diffusion: said not saved@src/protocol/diffusion.c@s|    tacit_save_public(saver, self->said);|    tacit_save_public(saver, NULL);|@unit/diffusion_test
+diffusion: own copy keeps a@src/protocol/diffusion.c@s|cancels ? 1 : 1 - others|1 - others|@unit/diffusion_reference_test
 EOF
 )
 

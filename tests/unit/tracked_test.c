@@ -211,6 +211,7 @@ static void test_bound_is_met(void **state)
 static void test_stretching(void **state)
 {
     (void)state;
+    enum { MANY = 400 };
     static const struct {
         double length, step; /* of rows, before they are cut to 1 */
     } cases[] = {{1, 3}, {1, 0.4}, {10, 0.5}, {10, 1.5}};
@@ -222,15 +223,15 @@ static void test_stretching(void **state)
                                     .radius = 1,
                                     .reach = 1e8,
                                     .longest = 1e9};
-        open_scene(&s, 4, 1, TACIT_F64, 1e-12, 1);
+        open_scene(&s, MANY, 1, TACIT_F64, 1e-12, 1);
         const double along[P] = {cases[c].length};
-        for (size_t r = 0; r < 4; r++)
+        for (size_t r = 0; r < MANY; r++)
             for (int side = 0; side < 2; side++)
-                put(&s, side, r, along, r == 0 && side ? 40 : 0);
-        descend(&s, &how, (tacit_some_records){0, 4}, 1, cases[c].step);
+                put(&s, side, r, along, r == 0 && side ? 4000 : 0);
+        descend(&s, &how, (tacit_some_records){0, MANY}, 1, cases[c].step);
         for (int t = 0; t < 5; t++) { /* what differs is in the batch no more */
             const double before = apart(&s);
-            descend(&s, &how, (tacit_some_records){1, 3}, 1, cases[c].step);
+            descend(&s, &how, (tacit_some_records){1, MANY - 1}, 1, cases[c].step);
             check_near(apart(&s), before * fabs(1 - 2 * cases[c].step), 1e-6 * before);
             assert_true(apart(&s) <= s.side[0].w.moved);
         }

@@ -383,6 +383,6 @@ const tacit_reproduction tacit_reproduction_002_fig6 = {
     .paper = "paper 002: Asynchronous Differentially-Private Learning on Distributed Private Data, "
              "figure 6",
     .title = "Relative fitness by budget and by records, three owners",
-    .seeds = 20,
+    .seeds = 10,
     .run = reproduce,
 };

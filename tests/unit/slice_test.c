@@ -257,14 +257,13 @@ static void test_components(void **state)
     check_near(second[3], 1, 1e-10);
 }
 
-/* A direction that is known without any eigenvector: features that vary one at a time. The sign is
- * that of the largest entry. */
-static void test_directions_and_signs(void **state)
+/* A direction that is known without any eigenvector: features that vary one at a time. */
+static void test_directions(void **state)
 {
     (void)state;
     static const char text[] = "a,b,c,label\n"
                                "1,2,7,1\n5,-1,7,2\n3,3,7,3\n" /* private */
-                               "0,10,7,0\n0,-10,7,0\n1,0,7,0\n-1,0,7,0\n";
+                               "4,20,7,0\n4,0,7,0\n5,10,7,0\n3,10,7,0\n";
     tacit_data_options o = plain();
     o.agents = 1;
     o.public_records = 4;
@@ -274,12 +273,49 @@ static void test_directions_and_signs(void **state)
     double got[6], label[3];
     check_ok(tacit_data_csv_text(&s, &o, "p.csv", text, sizeof text - 1, TACIT_F64, 1, &err), &err);
     assert_int_equal(all_rows(&s, got, label), 3);
-    static const double want[] = {2, 1, -1, 5, 3, 3}; /* b first: it varies more; then a */
+    /* b first: it varies more; then a; less their public means 10 and 4 */
+    static const double want[] = {-8, -3, -11, 1, -7, -1};
     for (size_t k = 0; k < 6; k++)
         check_near(got[k], want[k], 1e-12);
     tacit_source_clear(&s);
     o.components = 3; /* c is constant */
     refuse(&o, text, "vary in 2 directions only");
+}
+
+/* Component k goes along with the feature that it has most of: E[z_k s_f] is the eigenvalue times
+ * entry f of the vector. Without the rule about a half of these would be negative. */
+static void test_largest_entries_are_positive(void **state)
+{
+    (void)state;
+    static double x[ROWS][FEATURES], y[ROWS], z[ROWS * FEATURES], plain_x[ROWS * FEATURES];
+    for (uint64_t draw = 1; draw <= 5; draw++) {
+        dice d = {.state = draw};
+        for (int k = 0; k < ROWS; k++)
+            for (int f = 0; f < FEATURES; f++)
+                x[k][f] = k < ROWS / 2 ? dice_normal(&d) + (f > 0 ? -0.7 * x[k][f - 1] : 0)
+                                       : x[k - ROWS / 2][f];
+        tacit_data_options o = plain();
+        o.agents = 1;
+        o.public_records = ROWS / 2;
+        o.standardise = TACIT_STANDARDISE_PUBLIC;
+        tacit_source s = load(&o, x, y, 3);
+        assert_int_equal(all_rows(&s, plain_x, y), ROWS / 2);
+        tacit_source_clear(&s);
+        o.components = FEATURES;
+        s = load(&o, x, y, 3);
+        assert_int_equal(all_rows(&s, z, y), ROWS / 2);
+        tacit_source_clear(&s);
+        for (int k = 0; k < FEATURES; k++) {
+            double top = 0;
+            for (int f = 0; f < FEATURES; f++) {
+                double entry = 0;
+                for (int r = 0; r < ROWS / 2; r++)
+                    entry += z[r * FEATURES + k] * plain_x[r * FEATURES + f];
+                top = fabs(entry) > fabs(top) ? entry : top;
+            }
+            assert_true(top > 0);
+        }
+    }
 }
 
 /* When a private record changes, that record changes and not a bit of any other. */
@@ -479,7 +515,8 @@ int main(void)
         cmocka_unit_test(test_a_shuffled_table),
         cmocka_unit_test(test_scales_are_those_of_public_records),
         cmocka_unit_test(test_components),
-        cmocka_unit_test(test_directions_and_signs),
+        cmocka_unit_test(test_directions),
+        cmocka_unit_test(test_largest_entries_are_positive),
         cmocka_unit_test(test_a_private_record_moves_itself_only),
         cmocka_unit_test(test_public_means_stand_in),
         cmocka_unit_test(test_words_as_places),

@@ -266,7 +266,7 @@ static const cli_example examples[] = {
     {"tacit forecast", "three owners of 10,000 records each, epsilon 1; pilots on made-up records"},
     {"tacit forecast examples/forecast.yaml --owners 10 --records 1e5 --epsilon 0.5",
      "pilots of an experiment, for ten owners"},
-    {"tacit forecast --join examples/banks.csv --out forecast",
+    {"tacit forecast --join examples/joiners.csv --out forecast",
      "owners that differ, and a page to look at"},
     {"tacit forecast --c2 2.1e9 --alone 400 --owners 3 --records 250000",
      "constants that are known already"},

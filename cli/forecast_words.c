@@ -30,6 +30,31 @@ static void say_warnings(const tacit_forecast_view *view)
                       "law goes on, which nobody has seen");
 }
 
+/* What the law itself says, however well it fits. */
+static void say_limits(const tacit_forecast_view *view)
+{
+    char text[300];
+    const tacit_fitness_law *law = view->together;
+    size_t below = 0;
+    for (size_t i = 0; i < view->count; i++)
+        below += view->stakes[i].alone.psi <= law->c[0];
+    if (view->pilots && law->fewest == law->largest) {
+        snprintf(text, sizeof text,
+                 "one law did not hold for all numbers of owners, so this is that of %.0f owners; "
+                 "what it says of other numbers is a guess",
+                 law->fewest);
+        say("owners", text);
+    }
+    if (below > 0) {
+        snprintf(text, sizeof text,
+                 "%zu of %zu owners are better alone at any epsilon: what is left without noise "
+                 "(%.2g) is more than they have. More iterations, another step or a larger clip "
+                 "may lower it",
+                 below, view->count, law->c[0]);
+        say("floor", text);
+    }
+}
+
 static void say_misfit(const tacit_forecast_view *view)
 {
     char text[500];
@@ -61,6 +86,7 @@ static void say_laws(const tacit_forecast_view *view)
     say("alone", text);
     if (view->pilots)
         say_misfit(view);
+    say_limits(view);
 }
 
 /* ---- owners ---- */
@@ -163,8 +189,10 @@ static char cell(double epsilon, double border, double sure, double hopeless)
 
 static void short_count(double count, char *out, size_t size)
 {
-    if (count >= 1e6)
-        snprintf(out, size, "%.0e", count);
+    if (count >= 1e9)
+        snprintf(out, size, "%.0fG", count / 1e9);
+    else if (count >= 1e6)
+        snprintf(out, size, "%.0fM", count / 1e6);
     else if (count >= 1e4)
         snprintf(out, size, "%.0fk", count / 1000);
     else

@@ -140,12 +140,13 @@ static tacit_status plan_sums(diffusion_shared *s, tacit_error *err)
 {
     const diffusion_options *o = &s->options;
     const uint32_t most = s->largest ? (uint32_t)s->largest : TACIT_SUMS_MOST;
-    if (o->colluders >= o->least - 1)
+    const size_t breaks = tacit_mask_breaks_at((size_t)o->least, o->pairs == 1);
+    if ((uint64_t)o->colluders >= breaks)
         return tacit_fail(err, TACIT_EINPUT,
-                          "with %" PRId64 " colluders among %" PRId64
-                          " members one honest member is "
-                          "alone, and the sum tells what it holds; raise \"protocol.least\"",
-                          o->colluders, o->least);
+                          "%zu of %" PRId64 " members who collude with the receiver expose one "
+                          "honest member, and \"protocol.colluders\" is %" PRId64
+                          "; raise \"protocol.least\"",
+                          breaks, o->least, o->colluders);
     if (!tacit_mask_fits(o->reach + 64 * o->sigma, most, (int32_t)o->fraction))
         return tacit_fail(err, TACIT_EINPUT,
                           "a sum of %" PRIu32
@@ -207,11 +208,11 @@ const char *diffusion_sees(const void *options)
         return tacit_trust_words(TACIT_TRUST_LOCAL);
     return o->pairs == 1
                ? "the sum of each receiver's neighbours in every round, and no single one of them, "
-                 "as long as no receiver colludes with half of its neighbours; masks hide nothing "
-                 "that sums tell"
+                 "as long as fewer than half of \"protocol.least\" of them collude with the "
+                 "receiver; masks hide nothing that sums tell"
                : "the sum of each receiver's neighbours in every round, and no single one of them, "
-                 "as long as no receiver colludes with all its neighbours but one; masks hide "
-                 "nothing that sums tell";
+                 "as long as fewer than \"protocol.least\" - 1 of them collude with the receiver; "
+                 "masks hide nothing that sums tell";
 }
 
 /* ---- what data can move ---- */

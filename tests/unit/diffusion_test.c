@@ -272,7 +272,7 @@ static void test_bad_options(void **state)
         {"protocol: {name: diffusion, noise: local-homomorphic, fraction: 50, reach: 1e8}",
          "protocol.fraction"},
         {"protocol: {name: diffusion, noise: local-homomorphic, least: 4, colluders: 3}",
-         "one honest member"},
+         "3 of 4 members who collude"},
         {"protocol: {name: diffusion, noise: local-homomorphic}\nprivacy: {mechanism: gaussian, "
          "clip: 1}",
          "protocol.sigma"},

@@ -92,15 +92,36 @@ static tacit_status find_best(looking *l, tacit_error *err)
     return status;
 }
 
+static void put(looking *l, const double *model)
+{
+    for (size_t k = 0; k < l->parameters; k++)
+        tacit_vector_set(l->vector, 0, k, model[k]);
+}
+
+static const tacit_shard *test_records(const looking *l)
+{
+    return tacit_dataset_pooled(tacit_session_data(l->session), TACIT_TEST);
+}
+
 /* Test error of a common model, over all agents' test records. */
 static double error_of(looking *l, const double *model)
 {
-    const tacit_shard *shard = tacit_dataset_pooled(tacit_session_data(l->session), TACIT_TEST);
+    put(l, model);
+    return 1 - tacit_model_score(tacit_session_model(l->session), test_records(l),
+                                 tacit_vector_secret(l->vector))
+                   .owner_only;
+}
+
+static double loss_of(looking *l, const double *model)
+{
+    const tacit_model *of = tacit_session_model(l->session);
+    const tacit_shard *shard = test_records(l);
+    double square = 0;
+    put(l, model);
     for (size_t k = 0; k < l->parameters; k++)
-        tacit_vector_set(l->vector, 0, k, model[k]);
-    return 1 -
-           tacit_model_score(tacit_session_model(l->session), shard, tacit_vector_secret(l->vector))
-               .owner_only;
+        square += model[k] * model[k];
+    return tacit_model_loss(of, shard, tacit_vector_secret(l->vector)).owner_only -
+           tacit_model_lambda(of, tacit_shard_rows(shard)) * square;
 }
 
 /* The last feature is the constant: a model that always says -1. */
@@ -130,9 +151,13 @@ static tacit_status look(looking *l, size_t k, tacit_error *err)
             own[i] = tacit_vector_get(model, 0, i);
             centroid[i] += l->q[p] * own[i];
         }
-        r->single[k] += judge(l, own) / l->agents;
+        r->seen[SPREAD_SINGLE][k] += judge(l, own) / l->agents;
+        if (!r->distances)
+            r->seen[SPREAD_SINGLE_LOSS][k] += loss_of(l, own) / l->agents;
     }
-    r->centroid[k] = judge(l, centroid);
+    r->seen[SPREAD_CENTROID][k] = judge(l, centroid);
+    if (!r->distances)
+        r->seen[SPREAD_LOSS][k] = loss_of(l, centroid);
     free(centroid);
     return TACIT_OK;
 }
@@ -147,11 +172,12 @@ static tacit_status make_room(looking *l, tacit_error *err)
     l->vector = calloc(1, sizeof *l->vector + shape->bytes);
     l->best = calloc(l->parameters, sizeof *l->best);
     l->q = calloc(l->agents, sizeof *l->q);
-    r->centroid = calloc(2 * r->looks, sizeof *r->centroid);
+    r->seen[0] = calloc(SPREAD_SEEN * r->looks, sizeof *r->seen[0]);
     r->models = calloc(r->looks * r->numbers, sizeof *r->models);
-    if (!l->vector || !l->best || !l->q || !r->centroid || !r->models)
+    if (!l->vector || !l->best || !l->q || !r->seen[0] || !r->models)
         return tacit_out_of_memory(err);
-    r->single = r->centroid + r->looks;
+    for (int what = 1; what < SPREAD_SEEN; what++)
+        r->seen[what] = r->seen[0] + (size_t)what * r->looks;
     tacit_vector_init(l->vector, shape, TACIT_VECTOR_SECRET);
     return TACIT_OK;
 }
@@ -212,7 +238,7 @@ tacit_status spread_perform(spread_run *runs, size_t count, const tacit_reproduc
 void spread_free(spread_run *runs, size_t count)
 {
     for (size_t k = 0; runs && k < count; k++) {
-        free(runs[k].centroid); /* with `single` behind it */
+        free(runs[k].seen[0]); /* with the others behind it */
         free(runs[k].models);
     }
     free(runs);
@@ -246,7 +272,7 @@ static double shown(double value, bool decibel)
 }
 
 void spread_curve(tacit_reproduced *out, size_t panel, const char *name, uint32_t colour,
-                  const spread_run *runs, size_t seeds, bool single, bool decibel)
+                  const spread_run *runs, size_t seeds, int what, bool decibel)
 {
     const size_t looks = runs[0].looks;
     double *line = calloc(4 * looks + seeds, sizeof *line), *value = line + 4 * looks;
@@ -260,7 +286,7 @@ void spread_curve(tacit_reproduced *out, size_t panel, const char *name, uint32_
         if (n > 0 && runs[0].at[k] < APART * line[n - 1] && k + 1 < looks)
             continue; /* looks that are for averages only would be a scribble */
         for (size_t s = 0; s < seeds; s++)
-            value[s] = single ? runs[s].single[k] : runs[s].centroid[k];
+            value[s] = runs[s].seen[what][k];
         tacit_interval i = spread_interval(value, seeds);
         line[n] = runs[0].at[k];
         y[n] = shown(i.mean, decibel);

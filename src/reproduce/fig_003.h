@@ -13,6 +13,10 @@ extern const char *const spread_noises[SPREAD_NOISES];
 enum { SPREAD_CONSENSUS, SPREAD_CTA, SPREAD_ATC, SPREAD_STRATEGIES };
 extern const char *const spread_strategies[SPREAD_STRATEGIES];
 
+/* What is seen of the centroid, and of single models on average: squared distance or test error,
+ * and with errors the test loss (without the regulariser). */
+enum { SPREAD_CENTROID, SPREAD_SINGLE, SPREAD_LOSS, SPREAD_SINGLE_LOSS, SPREAD_SEEN };
+
 /* One run. */
 typedef struct spread_run {
     const char *task; /* YAML of the sections data, graph and model */
@@ -26,13 +30,12 @@ typedef struct spread_run {
     size_t looks;
     bool distances; /* to the minimiser of the mean loss; else test errors */
     /* What was seen: */
-    double *centroid; /* a look each: squared distance or test error of the centroid */
-    double *single;   /* and of single models, on average */
-    double *models;   /* agents x parameters a look */
-    size_t numbers;   /* of models a look */
-    double spent;     /* epsilon of the agent that spent most */
-    double never;     /* test error of the constant -1, the last feature being 1: errors only */
-    double alone;     /* of models that agents learn alone, on average: distances only */
+    double *seen[SPREAD_SEEN]; /* a look each */
+    double *models;            /* agents x parameters a look */
+    size_t numbers;            /* of models a look */
+    double spent;              /* epsilon of the agent that spent most */
+    double never; /* test error of the constant -1, the last feature being 1: errors only */
+    double alone; /* of models that agents learn alone, on average: distances only */
 } spread_run;
 
 /* All runs, on the request's threads; spread_free whatever came of it. */
@@ -47,6 +50,6 @@ double spread_late(const spread_run *r, const double *seen, double from);
 tacit_interval spread_interval(const double *value, size_t n);
 /* A curve of their means at every look; `decibel`: 10 log10 of them. */
 void spread_curve(tacit_reproduced *out, size_t panel, const char *name, uint32_t colour,
-                  const spread_run *runs, size_t seeds, bool single, bool decibel);
+                  const spread_run *runs, size_t seeds, int what, bool decibel);
 
 #endif

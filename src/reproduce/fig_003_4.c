@@ -139,7 +139,8 @@ static tacit_interval steady(const figure *f, const spread_run *runs, bool singl
         return (tacit_interval){0, NAN, NAN, NAN};
     const double from = runs[0].looks > 1 ? (double)f->plan->iterations / 2 : 0;
     for (size_t s = 0; s < f->seeds; s++)
-        value[s] = spread_late(&runs[s], single ? runs[s].single : runs[s].centroid, from);
+        value[s] =
+            spread_late(&runs[s], runs[s].seen[single ? SPREAD_SINGLE : SPREAD_CENTROID], from);
     tacit_interval i = spread_interval(value, f->seeds);
     free(value);
     return i;
@@ -353,12 +354,12 @@ static void find_order(tacit_reproduced *out, const figure *f)
         figure_find(out,
                     "%s at step %g settles at %.1f dB (centroid) and %.1f dB (single models) "
                     "without noise; independent noise adds %.1f and %.1f dB, homomorphic %.1f and "
-                    "%.1f dB, local-homomorphic %.1f and %.1f dB.",
+                    "%.1f dB; local-homomorphic differs by %.1f and %.1f dB.",
                     s == SPREAD_CONSENSUS ? "Consensus"
                     : s == SPREAD_CTA     ? "CTA"
                                           : "ATC",
                     STEP, c[0], i[0], c[1] - c[0], i[1] - i[0], c[2] - c[0], i[2] - i[0],
-                    c[3] - c[0], i[3] - i[0]);
+                    fabs(c[3] - c[0]), fabs(i[3] - i[0]));
     }
 }
 

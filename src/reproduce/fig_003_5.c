@@ -75,45 +75,55 @@ static const spread_run *of_noise(const figure *f, int noise)
     return &f->runs[(size_t)noise * f->seeds];
 }
 
-static tacit_interval late(const figure *f, int noise, bool single)
+static tacit_interval late(const figure *f, int noise, int what)
 {
     double *value = calloc(f->seeds, sizeof *value);
     if (!value)
         return (tacit_interval){0, NAN, NAN, NAN};
     for (size_t s = 0; s < f->seeds; s++) {
         const spread_run *r = &of_noise(f, noise)[s];
-        value[s] =
-            spread_late(r, single ? r->single : r->centroid, (double)f->plan->iterations / 2);
+        value[s] = spread_late(r, r->seen[what], (double)f->plan->iterations / 2);
     }
     tacit_interval i = spread_interval(value, f->seeds);
     free(value);
     return i;
 }
 
+static const char *const what_names[SPREAD_SEEN] = {
+    [SPREAD_CENTROID] = "test error of the centroid",
+    [SPREAD_SINGLE] = "test error of single models",
+    [SPREAD_LOSS] = "test loss of the centroid",
+    [SPREAD_SINGLE_LOSS] = "test loss of single models",
+};
+
 static void add_panels(tacit_reproduced *out, const figure *f)
 {
-    static const char x[] = "iterations", y[] = "test error";
-    static const figure_panel panels[2] = {
-        {"centroid", "Test error of the centroid", x, y, "mean over splits and its 95 % interval",
-         true, false},
-        {"single", "Average test error of single models", x, y, "what an agent really holds", true,
-         false},
+    static const char x[] = "iterations", note[] = "mean over splits and its 95 % interval";
+    static const figure_panel panels[SPREAD_SEEN] = {
+        [SPREAD_CENTROID] = {"centroid", "Test error of the centroid", x, "test error", note, true,
+                             false},
+        [SPREAD_SINGLE] = {"single", "Average test error of single models", x, "test error",
+                           "what an agent really holds", true, false},
+        [SPREAD_LOSS] = {"centroid-loss", "Test loss of the centroid", x, "logistic loss",
+                         "errors hardly tell: clicks are rare", true, false},
+        [SPREAD_SINGLE_LOSS] = {"single-loss", "Average test loss of single models", x,
+                                "logistic loss", "what an agent really holds", true, false},
     };
-    for (int single = 0; single < 2; single++) {
-        size_t panel = figure_add_panel(out, &panels[single]);
+    for (int what = 0; what < SPREAD_SEEN; what++) {
+        size_t panel = figure_add_panel(out, &panels[what]);
         for (int n = 0; n < SPREAD_NOISES; n++)
-            spread_curve(out, panel, spread_noises[n], (uint32_t)n, of_noise(f, n), f->seeds,
-                         single, false);
+            spread_curve(out, panel, spread_noises[n], (uint32_t)n, of_noise(f, n), f->seeds, what,
+                         false);
     }
 }
 
 static void add_rows(tacit_reproduced *out, const figure *f)
 {
-    for (int n = 0; n < SPREAD_NOISES; n++)
-        for (int single = 0; single < 2; single++) {
-            tacit_interval i = late(f, n, single);
-            figure_add_row(out, i.mean, i.low, i.high, NAN, "%s: test error of %s, second half",
-                           spread_noises[n], single ? "single models" : "the centroid");
+    for (int what = 0; what < SPREAD_SEEN; what++)
+        for (int n = 0; n < SPREAD_NOISES; n++) {
+            tacit_interval i = late(f, n, what);
+            figure_add_row(out, i.mean, i.low, i.high, NAN, "%s: %s, second half", spread_noises[n],
+                           what_names[what]);
         }
     figure_add_row(out, of_noise(f, SPREAD_INDEPENDENT)->spent, NAN, NAN, NAN,
                    "independent: epsilon for one record");
@@ -122,31 +132,40 @@ static void add_rows(tacit_reproduced *out, const figure *f)
     figure_add_row(out, f->never, NAN, NAN, NAN, "never expecting a click: test error");
 }
 
+/* Of the two noises, by a measure: which hinders less, if either does. */
+static const char *order(const figure *f, int what)
+{
+    const double none = late(f, SPREAD_NONE, what).mean;
+    const double independent = late(f, SPREAD_INDEPENDENT, what).mean - none;
+    const double homomorphic = late(f, SPREAD_HOMOMORPHIC, what).mean - none;
+    if (fabs(independent - homomorphic) < 0.002)
+        return "cannot be told apart";
+    return homomorphic < independent ? "homomorphic noise hinders less"
+                                     : "homomorphic noise hinders more";
+}
+
 static void add_findings(tacit_reproduced *out, const figure *f)
 {
-    const double none[2] = {late(f, SPREAD_NONE, false).mean, late(f, SPREAD_NONE, true).mean};
     figure_find(out,
                 "Without noise the centroid errs on %.1f %% of test records and single models on "
-                "%.1f %%. Clicks are rare: who never expects one errs on %.1f %%.",
-                100 * none[0], 100 * none[1], 100 * f->never);
-    for (int n = SPREAD_INDEPENDENT; n < SPREAD_NOISES; n++)
-        figure_find(out, "%s noise: %.1f %% and %.1f %%.",
-                    n == SPREAD_INDEPENDENT   ? "Independent"
-                    : n == SPREAD_HOMOMORPHIC ? "Homomorphic"
-                                              : "Local-homomorphic",
-                    100 * late(f, n, false).mean, 100 * late(f, n, true).mean);
-    const bool centroid =
-        late(f, SPREAD_HOMOMORPHIC, false).mean < late(f, SPREAD_INDEPENDENT, false).mean;
-    const bool single =
-        late(f, SPREAD_HOMOMORPHIC, true).mean < late(f, SPREAD_INDEPENDENT, true).mean;
+                "%.1f %%. Clicks are rare: who never expects one errs on %.1f %%, so that errors "
+                "tell little, and losses stand beside them.",
+                100 * late(f, SPREAD_NONE, SPREAD_CENTROID).mean,
+                100 * late(f, SPREAD_NONE, SPREAD_SINGLE).mean, 100 * f->never);
+    for (int n = 0; n < SPREAD_NOISES; n++)
+        figure_find(out,
+                    "%s: errors of centroid and single models %.1f %% and %.1f %%, losses %.3f and "
+                    "%.3f.",
+                    spread_noises[n], 100 * late(f, n, SPREAD_CENTROID).mean,
+                    100 * late(f, n, SPREAD_SINGLE).mean, late(f, n, SPREAD_LOSS).mean,
+                    late(f, n, SPREAD_SINGLE_LOSS).mean);
     figure_find(out,
                 "The paper finds that homomorphic noise hinders less than independent noise and "
-                "local-homomorphic not at all. Here the former %s, the latter holds by "
-                "construction: masks cancel to rounding.",
-                centroid && single ? "holds for the centroid and for single models"
-                : centroid         ? "holds for the centroid and not for single models, which "
-                                     "keep the noise that cancels in the mean"
-                                   : "does not hold");
+                "local-homomorphic not at all. Here, by the error of the centroid: %s; of single "
+                "models: %s; by the loss of the centroid: %s; of single models: %s. Masks cancel "
+                "to rounding by construction.",
+                order(f, SPREAD_CENTROID), order(f, SPREAD_SINGLE), order(f, SPREAD_LOSS),
+                order(f, SPREAD_SINGLE_LOSS));
     figure_find(out,
                 "By our ledger the noise buys epsilon %.0f (independent) and %.0f (homomorphic) "
                 "for one record at delta 1e-5: no privacy to speak of. Masks alone have no "

@@ -93,8 +93,8 @@ static void test_budgets(void **state)
         assert_true(runs[k].spent <= runs[k].epsilon);
         assert_true(runs[k].spent > 0.8 * runs[k].epsilon);
     }
-    assert_true(runs[1].single[0] < runs[0].single[0]);
-    assert_true(runs[3].single[0] < runs[2].single[0]);
+    assert_true(runs[1].seen[SPREAD_SINGLE][0] < runs[0].seen[SPREAD_SINGLE][0]);
+    assert_true(runs[3].seen[SPREAD_SINGLE][0] < runs[2].seen[SPREAD_SINGLE][0]);
     assert_true(runs[0].alone > 0 && runs[0].alone == runs[3].alone);
     spread_free(runs, RUNS);
 }

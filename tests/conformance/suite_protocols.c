@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two throw-away protocols, one in rounds and one that asks, on the runtime under test. */
+/* Throw-away protocols, in rounds, asking, and with masked sums, on the runtime under test. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "protocols.h"
 #include "scene.h"
+#include "sums_toy.h"
 #include "testing.h"
 
 enum { RING = 12 };
@@ -234,6 +235,36 @@ static void test_addresses(void **state)
     assert_int_equal(tacit_event_child(&first, &event), 0); /* for itself */
 }
 
+/* Signatures, timers, nested channels and numbers of 64 bits, all at once: every sum that an agent
+ * hears of its neighbours is the plain one, and over all of them. */
+static void test_masked_sums(void **state)
+{
+    (void)state;
+    const sums_toy_options toy = {.plan = {.numbers = 9,
+                                           .fraction = 32,
+                                           .neighbours = RING,
+                                           .least = 2,
+                                           .epoch_rounds = 2,
+                                           .patience = INFINITY,
+                                           .child = 5},
+                                  .rounds = 5,
+                                  .refuses = UINT32_MAX};
+    scene s;
+    scene_init(&s, RING, 0);
+    s.world.protocol = &sums_toy;
+    s.world.protocol_options = &toy;
+    scene_run(&s, 10);
+    for (uint32_t a = 0; a < RING; a++) {
+        const sums_toy_agent *agent = runtime->ops->agent_state(s.rt, a);
+        if (!agent)
+            continue;
+        assert_int_equal(agent->last, toy.rounds);
+        assert_int_equal(agent->full, toy.rounds);
+        assert_int_equal(agent->wrong, 0);
+    }
+    scene_clear(&s);
+}
+
 void conformance_protocol_tests(struct CMUnitTest *tests, size_t room)
 {
     const struct CMUnitTest all[] = {
@@ -243,6 +274,7 @@ void conformance_protocol_tests(struct CMUnitTest *tests, size_t room)
         cmocka_unit_test(test_nested_children_do_not_mix),
         cmocka_unit_test(test_requests_under_loss),
         cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_masked_sums),
     };
     assert_true(sizeof all <= room * sizeof *all);
     memcpy(tests, all, sizeof all);

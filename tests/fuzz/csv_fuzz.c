@@ -60,6 +60,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
         snprintf(o.ignore, sizeof o.ignore, "%s", o.header ? "z" : "4");
     if (more & 128)
         o.partition = TACIT_PARTITION_IID, o.agents = 1;
+    if (how & 64) {
+        snprintf(o.hashed, sizeof o.hashed, "%s", o.header ? "w" : "5");
+        o.buckets = 4;
+    }
     o.bias = how & 1;
     o.bound = (how >> 1) % 3;
     if (how & 8)

@@ -9,13 +9,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { CHECKS_MOST = 100 };
+
 typedef struct forecast_flags {
     int64_t owners;
     double records, epsilon;
     char join[TACIT_TEXT_MAX];
     double c0, c1, c2, alone;
     double coverage;
-    int64_t repeats;
+    int64_t repeats, check;
     int map;
     char out[TACIT_TEXT_MAX];
     int64_t threads;
@@ -79,6 +81,13 @@ static const tacit_option options[] = {
      .max = 100,
      .help = "pilots of equal settings",
      AT(repeats)},
+    {.key = "check",
+     .type = TACIT_OPT_INT,
+     .fallback = "0",
+     .min = 0,
+     .max = CHECKS_MOST,
+     .help = "then run what is predicted so often, where the data allow it, and compare",
+     AT(check)},
     {.key = "map",
      .type = TACIT_OPT_CHOICE,
      .fallback = "owners",
@@ -108,6 +117,8 @@ typedef struct forecast {
     tacit_fitness_law together, alone;
     tacit_pilots pilots;
     bool fitted;
+    tacit_checked checked[CHECKS_MOST];
+    size_t checks;
 } forecast;
 
 static tacit_status find_owners(forecast *f, const forecast_flags *flags, tacit_error *err)
@@ -179,14 +190,19 @@ static tacit_status run_pilots(forecast *f, const cli_args *args, tacit_error *e
         request.records += f->owners[i].records;
     if (!status)
         status = tacit_pilots_run(&f->pilots, &request, err);
-    cli_progress_end(&progress);
-    tacit_config_clear(&config);
-    if (status == TACIT_EINTERRUPTED)
-        return tacit_fail(err, status, "interrupted; nothing was written");
     if (!status)
         status = tacit_pilots_fit(&f->pilots, &f->together, &f->alone, err);
     f->fitted = !status;
-    return status;
+    cli_progress_end(&progress);
+    cli_progress_begin(&progress, "check", flags->quiet);
+    if (!status && flags->check > 0)
+        status = tacit_pilots_check(f->checked, (uint32_t)flags->check, &request, err);
+    f->checks = status ? 0 : (size_t)flags->check;
+    cli_progress_end(&progress);
+    tacit_config_clear(&config);
+    return status == TACIT_EINTERRUPTED
+               ? tacit_fail(err, status, "interrupted; nothing was written")
+               : status;
 }
 
 static tacit_status find_laws(forecast *f, const cli_args *args, tacit_error *err)
@@ -198,6 +214,8 @@ static tacit_status find_laws(forecast *f, const cli_args *args, tacit_error *er
     if (args->word_count > 0)
         return tacit_fail(err, TACIT_EUSAGE,
                           "constants or an experiment for pilots: give one of them, not both");
+    if (flags->check > 0)
+        return tacit_fail(err, TACIT_EUSAGE, "--check needs pilots, not constants");
     if (!(flags->c1 > 0 || flags->c2 > 0) || !(flags->alone > 0))
         return tacit_fail(err, TACIT_EUSAGE,
                           "without pilots a forecast needs both laws: --c1 or --c2, and --alone");
@@ -214,6 +232,10 @@ static tacit_status check(const cli_args *args, tacit_error *err)
     struct stat info;
     if (args->word_count > 1)
         return tacit_fail(err, TACIT_EUSAGE, "one experiment at a time");
+    if (flags->check > 0 && *flags->join)
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "--check takes owners that are alike: --owners, --records and --epsilon "
+                          "in place of --join");
     if (*flags->out && lstat(flags->out, &info) == 0)
         return tacit_fail(err, TACIT_EINPUT, "\"%.300s\" exists; remove it or use another --out",
                           flags->out);
@@ -228,7 +250,9 @@ static tacit_status show(const forecast *f, const forecast_flags *flags, tacit_e
                                       .together = &f->together,
                                       .alone = &f->alone,
                                       .coverage = flags->coverage,
-                                      .pilots = f->fitted ? &f->pilots : NULL};
+                                      .pilots = f->fitted ? &f->pilots : NULL,
+                                      .checked = f->checked,
+                                      .checks = f->checks};
     tacit_status status = *flags->out ? tacit_forecast_write(&view, flags->out, err) : TACIT_OK;
     if (status)
         return status;
@@ -268,6 +292,7 @@ static const cli_example examples[] = {
      "pilots of an experiment, for ten owners"},
     {"tacit forecast --join examples/joiners.csv --out forecast",
      "owners that differ, and a page to look at"},
+    {"tacit forecast --records 20000 --epsilon 20 --check 5", "is it true? Ask, then run it"},
     {"tacit forecast --c2 2.1e9 --alone 400 --owners 3 --records 250000",
      "constants that are known already"},
 };

@@ -151,6 +151,34 @@ static void say_owners(const tacit_forecast_view *view)
                    "better. least: what it takes for a typical run to be so");
 }
 
+/* What was predicted, and what came. */
+static void say_checked(const tacit_forecast_view *view)
+{
+    char text[400];
+    const tacit_outlook *t = &view->stakes[0].together, *a = &view->stakes[0].alone;
+    size_t inside = 0, alone_inside = 0, pays = 0;
+    double least = INFINITY, most = 0, sum = 0, alone = 0;
+    for (size_t k = 0; k < view->checks; k++) {
+        const tacit_checked *c = &view->checked[k];
+        inside += c->together >= t->low && c->together <= t->high;
+        alone_inside += c->alone >= a->low && c->alone <= a->high;
+        pays += c->together < c->alone;
+        least = fmin(least, c->together);
+        most = fmax(most, c->together);
+        sum += log(c->together);
+        alone += log(c->alone);
+    }
+    const double runs = (double)view->checks;
+    snprintf(
+        text, sizeof text,
+        "%zu runs of it came to psi from %.2g to %.2g, typically %.3g (predicted %.3g; %zu "
+        "within the interval); alone typically %.3g (predicted %.3g; %zu within); together was "
+        "better in %zu",
+        view->checks, least, most, exp(sum / runs), t->psi, inside, exp(alone / runs), a->psi,
+        alone_inside, pays);
+    say("checked", text);
+}
+
 /* ---- the map ---- */
 
 typedef struct rows {
@@ -236,5 +264,7 @@ void cli_forecast_say(const tacit_forecast_view *view, int map)
     say_warnings(view);
     say_laws(view);
     say_owners(view);
+    if (view->checks > 0)
+        say_checked(view);
     say_map(view, map);
 }

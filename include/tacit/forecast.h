@@ -178,6 +178,15 @@ tacit_status tacit_pilots_fit(const tacit_pilots *pilots, tacit_fitness_law *tog
                               tacit_fitness_law *alone, tacit_error *err);
 void tacit_pilots_clear(tacit_pilots *pilots);
 
+/* The thing itself, where the data allow it: `runs` runs of request->owners owners with so many
+ * records and that epsilon, of seeds that no pilot had. psi of the model learned together, and of
+ * an owner's alone. */
+typedef struct tacit_checked {
+    double together, alone;
+} tacit_checked;
+tacit_status tacit_pilots_check(tacit_checked *out, uint32_t runs,
+                                const tacit_pilots_request *request, tacit_error *err);
+
 /* ---- all of it, for people and programs ---- */
 
 typedef struct tacit_forecast_view {
@@ -186,7 +195,9 @@ typedef struct tacit_forecast_view {
     size_t count;
     const tacit_fitness_law *together, *alone;
     double coverage;
-    const tacit_pilots *pilots; /* NULL: constants were given */
+    const tacit_pilots *pilots;   /* NULL: constants were given */
+    const tacit_checked *checked; /* runs of what is predicted, or NULL */
+    size_t checks;
 } tacit_forecast_view;
 
 enum { TACIT_MAP_COLUMNS = 12 };

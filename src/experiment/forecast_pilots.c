@@ -24,9 +24,12 @@ enum { LEVELS = 6, SHAPES = 5, SCOUTS = 16 };
 #define STEP 4.0    /* between levels that scouts look at */
 #define SPAN 1000.0 /* first level over last */
 #define MOST_PILOTS 10000
-#define MOST_EPSILON 1e5  /* beyond, noise is nothing beside what is clipped */
-#define MANY_FEATURES 100 /* with more, models of one's own are looked at in fewer runs */
-#define LEAST_PSI 1e-15   /* what is below is rounding */
+#define MOST_EPSILON 1e5 /* beyond, noise is nothing beside what is clipped */
+#define MOST_CHECKED 1e7 /* records */
+#define MOST_CHECKED_OWNERS 1000.0
+#define CHECK_SEEDS 1000000 /* far from those of pilots */
+#define MANY_FEATURES 100   /* with more, models of one's own are looked at in fewer runs */
+#define LEAST_PSI 1e-15     /* what is below is rounding */
 
 /* Times the base's owners and records: three sizes of the crowd that is asked about, which show how
  * the law goes with n, and others of half and twice as many, which show how it goes with N. */
@@ -312,6 +315,43 @@ tacit_status tacit_pilots_fit(const tacit_pilots *pilots, tacit_fitness_law *tog
         together->exchange = pilots->exchange;
     if (!status)
         status = tacit_fitness_law_fit_alone(alone, pilots->lone, pilots->lone_count, err);
+    return status;
+}
+
+static tacit_status check_one(tacit_checked *out, const tacit_pilot_base *base, int64_t seed,
+                              const tacit_pilots_request *request, tacit_error *err)
+{
+    tacit_one_pilot one = {.owners = (uint32_t)request->owners,
+                           .records = (uint64_t)request->records,
+                           .epsilon = request->epsilon,
+                           .seed = seed,
+                           .lone = true};
+    tacit_status status = tacit_pilot_do(&one, base, request->stop, err);
+    if (!status && (double)one.pooled < 0.99 * request->records)
+        status = tacit_fail(err, TACIT_EINPUT,
+                            "\"data\" have %llu records, too few to check a forecast for %.0f; ask "
+                            "about fewer",
+                            (unsigned long long)one.pooled, request->records);
+    *out = (tacit_checked){one.psi, one.lone_count ? one.alone[0].psi : 0};
+    return status;
+}
+
+tacit_status tacit_pilots_check(tacit_checked *out, uint32_t runs,
+                                const tacit_pilots_request *request, tacit_error *err)
+{
+    tacit_pilot_base base;
+    tacit_epsilon_rate exchange;
+    if (!(request->records <= MOST_CHECKED) || !(request->owners <= MOST_CHECKED_OWNERS))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "%.3g owners with %.3g records are too many to check; ask about %.0f and "
+                          "%.0e at most",
+                          request->owners, request->records, MOST_CHECKED_OWNERS, MOST_CHECKED);
+    tacit_status status = tacit_pilot_look(&base, &exchange, request, err);
+    for (uint32_t k = 0; k < runs && !status; k++) {
+        status = check_one(&out[k], &base, base.seed + CHECK_SEEDS + k, request, err);
+        if (!status && request->progress)
+            request->progress(request->progress_ctx, k + 1, runs);
+    }
     return status;
 }
 

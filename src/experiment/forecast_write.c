@@ -106,6 +106,18 @@ static void json_pilots(tacit_json *json, const tacit_pilots *pilots)
     tacit_json_end(json, '}');
 }
 
+static void json_checked(tacit_json *json, const tacit_forecast_view *view)
+{
+    tacit_json_begin(json, "checked", '[');
+    for (size_t k = 0; k < view->checks; k++) {
+        tacit_json_begin(json, NULL, '{');
+        tacit_json_real(json, "together", view->checked[k].together);
+        tacit_json_real(json, "alone", view->checked[k].alone);
+        tacit_json_end(json, '}');
+    }
+    tacit_json_end(json, ']');
+}
+
 char *tacit_forecast_json(const tacit_forecast_view *view)
 {
     tacit_writer out = {0};
@@ -123,6 +135,8 @@ char *tacit_forecast_json(const tacit_forecast_view *view)
     json_map(&json, "by_owners", "owners", map.owners, map.border, map.sure, map.hopeless);
     json_map(&json, "by_records", "records", map.records, map.by_records, map.records_sure,
              map.records_hopeless);
+    if (view->checks > 0)
+        json_checked(&json, view);
     if (view->pilots)
         json_pilots(&json, view->pilots);
     tacit_json_end(&json, '}');

@@ -322,12 +322,12 @@ static void find_set(tacit_reproduced *out, const figure *f, size_t which,
         owners_sets[s->set].label, e.of, e.points, n.of, n.points,
         near ? "It holds here." : "It does not quite hold here.", law->c[0], law->c[1], law->c[2],
         law->worst);
-    figure_find(
-        out,
-        "%s: at equal epsilon the cap T_i needs %.2f times less noise than the split over T "
-        "(T/T_i = %.2f by the ledgers' scales), and psi gains by a factor of %.1f beyond "
-        "what is left without noise (the square would be %.1f).",
-        owners_sets[s->set].label, ratio, ratio, cost_of_split(f, which), ratio * ratio);
+    figure_find(out,
+                "%s: at equal epsilon the cap T_i needs %.2f times less noise than the split over "
+                "T, by the "
+                "scales in the ledgers, and psi gains by a factor of %.1f beyond what is left "
+                "without noise (the square would be %.1f).",
+                owners_sets[s->set].label, ratio, cost_of_split(f, which), ratio * ratio);
 }
 
 static tacit_status show(tacit_reproduced *out, const figure *f, tacit_error *err)

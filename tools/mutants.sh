@@ -27,6 +27,10 @@ learner: an answer counts twice@src/protocol/learner_center.c@s/ || number != (i
 learner: the printed inertia@src/protocol/learner_center.c@s/s->options.inertia == INERTIA_PRINTED/true/@unit/learner_test
 learner: budget for one answer too many@src/protocol/learner.c@s/return j;/return j - 1;/@unit/learner_test
 learner: owners answer whenever they are asked@src/protocol/learner_owner.c@s/if (self->ticked)/if (s)/@unit/learner_test
+data: agents own public records@src/data/slice.c@s/owner\[order\[k\]\] = TACIT_NOT_DEALT/(void)owner/@unit/slice_test
+data: public scale of private records@src/data/deal.c@s/tacit_slice_scale(&d->slice, d->table, o, &d->scale)/for (uint32_t i = 0; i < d->agents; i++) measure(d, i)/@unit/slice_test
+data: components not centred@src/data/slice.c@s/slice->room\[f\] = x\[f\] - slice->centre\[f\]/slice->room[f] = x[f]/@unit/slice_test
+figures of 002: the two splits swapped@src/reproduce/owners.c@s/? "cap" : "horizon"/? "horizon" : "cap"/@unit/owners_test
 rounds: words of two rounds mixed@src/protocol/rounds.c@s/2 \* slot + !now/2 * slot/@conformance/conformance_sim_test
 ledger: nothing charged@src/privacy/ledger.c@s/last->releases++;/;/@unit/release_test
 ledger: touched permit handed back@src/privacy/ledger.c@s/if (permit->state != TACIT_PERMIT_RESERVED)/if (permit->state == TACIT_PERMIT_SPENT)/@unit/release_test

@@ -79,7 +79,6 @@ static void fill_page(bench *b, uint32_t from, tacit_public *v, const uint8_t *f
 
 static void fill_call(tacit_public *v, const uint8_t *field)
 {
-    static const double odd[] = {0, -1, 2, 1e300, -0.0, 1, 0.5, 0.25};
     const int64_t round = number(field[0]);
     tacit_public_set_int(v, 0, 0, round);
     tacit_public_set_int(v, 0, 1, number(field[1]));
@@ -90,7 +89,6 @@ static void fill_call(tacit_public *v, const uint8_t *field)
     tacit_public_set_int(v, 0, 3, field[3] & 1 ? number(field[3]) : 32);
     tacit_public_set_int(v, 0, 4, field[3] >> 7);
     tacit_public_set_int(v, 1, 0, field[4] & 128 ? number(field[4]) : field[4]);
-    tacit_public_set(v, 2, 0, field[5] & 1 ? odd[field[5] >> 5] : 0.25);
 }
 
 static void fill_rest(tacit_public *v, uint32_t kind, const uint8_t *field)

@@ -64,6 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
         snprintf(o.hashed, sizeof o.hashed, "%s", o.header ? "w" : "5");
         o.buckets = 4;
     }
+    if (how & 128)
+        snprintf(o.ordinal, sizeof o.ordinal, "%s=s|m|l", o.header ? "s" : "6");
     o.bias = how & 1;
     o.bound = (how >> 1) % 3;
     if (how & 8)

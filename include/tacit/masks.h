@@ -58,6 +58,8 @@ typedef struct tacit_mask_party {
     uint64_t numbers;
     int32_t fraction;
     bool split;
+    const uint8_t *terms; /* what else they must see alike, to the last byte; NULL: nothing */
+    size_t terms_len;
 } tacit_mask_party;
 /* Refuses a party of fewer than two, and members that do not rise. */
 tacit_status tacit_mask_set(uint8_t set[TACIT_MASK_KEY], const tacit_mask_party *party,

@@ -12,14 +12,17 @@
  *   KEY    to all neighbours, at the start of an epoch: own open half, signed (tacit_sign); degree
  *   PAGE   a receiver hands on its neighbours' KEYs to each other of them: the directory for those
  *          two hops apart. Members believe signatures, not the receiver.
- *   CALL   receiver to a member: round, attempt, set (bits by the receiver's slots), scale, and
- *          the weight the receiver gives this member
+ *   CALL   receiver to a member: round, attempt, set (bits by the receiver's slots), scale
  *   WORD   member to receiver: masked numbers
  *   OPEN   receiver to the members: all words of this attempt are here
  *   SEED   member to receiver
  *   CANNOT member to receiver: this member will not make a word for that call (another scale, the
  *          round is over, nothing to give): it is left out at once; or it lacks keys, and is sent
  *          the PAGE again. Receiver to a neighbour: no word of this round is needed any more
+ *
+ * What weight a member has both ends work out, from the degrees they told and signed: a receiver
+ * that chose weights could let one member drown out the others. Members who were told different
+ * degrees of their receiver have different masks, which do not cancel.
  *
  * Who is missing when `patience` is over is left out, and the round is tried again among the
  * others, as long as there are `least` of them. A receiver that cannot get a sum goes without:
@@ -55,6 +58,7 @@ typedef struct tacit_sums_plan {
     bool split;            /* masks across two halves only, as in 003; else between all pairs */
     double patience;       /* infinity: wait for ever */
     uint64_t epoch_rounds; /* keys are new after so many rounds; 0: never */
+    uint64_t rounds;       /* there is none after this one; 0: no such limit */
     uint32_t child;        /* of the protocol's channel */
     /* filled in: */
     tacit_shape number; /* TACIT_I64: what members hold, and sums */
@@ -67,9 +71,9 @@ const tacit_shape *tacit_sums_payload(const tacit_sums_plan *plan, tacit_address
 
 /* What the protocol does for its sums. */
 typedef struct tacit_sums_user {
-    /* The weight a receiver gives neighbour `slot`, whose degree was told: in (0, 1]. */
-    double (*weight)(tacit_env *env, const void *shared, const void *self, uint32_t slot,
-                     uint32_t degree);
+    /* The weight that a receiver with so many neighbours gives a member with so many, in this
+     * round: in (0, 1], the same at both ends. */
+    double (*weight)(const void *shared, uint64_t round, uint32_t receiver, uint32_t member);
     /* What this agent holds for the current round, for receiver `slot` who gives it `weight`: a
      * concealed value (tacit_conceal) of plan->number. Asked for once a round and receiver. A new
      * reference, the callee's to drop. TACIT_NO: nothing for this receiver in this round. */

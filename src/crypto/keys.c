@@ -158,6 +158,8 @@ tacit_status tacit_mask_set(uint8_t set[TACIT_MASK_KEY], const tacit_mask_party 
         put_le64(le, party->member[k]);
         crypto_generichash_update(&hashing, le, sizeof le);
     }
+    if (party->terms)
+        crypto_generichash_update(&hashing, party->terms, party->terms_len);
     crypto_generichash_final(&hashing, set, TACIT_MASK_KEY);
     return TACIT_OK;
 }

@@ -38,7 +38,7 @@
 #define SLOPE_ERROR 0x1p-40 /* of the kernels' slope */
 #define CUT (1 + 0x1p-24)   /* lengths that rows and gradients are cut by are about right */
 #define MOST_STEPS 0x1p50   /* a coordinate: doubles hold it to a quarter */
-#define ROUNDED 1.0         /* steps that rounding moves a difference of two coordinates by */
+#define ROUNDED 1.25        /* steps that rounding moves a difference of two coordinates by */
 #define ABOVE (1 + 0x1p-28) /* bounds are rounded up */
 
 static double *numbers(const tacit_tracked *w)
@@ -140,13 +140,14 @@ static void clip_tile(const tacit_model *model, const tacit_tracking *how, size_
         if (length[r] > how->radius)
             z[r] *= how->radius / length[r];
     const tacit_real_kernels *kernels = tacit_kernels_for(TACIT_F64);
+    const bool signs = model->loss == TACIT_LOGISTIC; /* labels; larger ones would be steeper */
     (model->loss == TACIT_LOGISTIC ? kernels->logistic : kernels->squared)(rows, z, y, coef);
     for (size_t r = 0; r < rows; r++) {
         const double cut = length[r] > how->radius ? how->radius / length[r] : 1;
         const double longest = length[r] * cut;
         const double most = longest > 0 ? how->clip / longest : INFINITY;
         coef[r] = fmax(-most, fmin(most, coef[r])) * cut;
-        if (!isfinite(coef[r])) /* a broken record has no say */
+        if (!isfinite(coef[r]) || (signs && fabs(y[r]) > 1)) /* a broken record has no say */
             coef[r] = 0;
     }
 }

@@ -48,7 +48,12 @@ static tacit_status add_share(const tacit_permit *permit, uint32_t parts,
 {
     const double sigma = permit->cost.noise / tacit_cost_step(&permit->cost);
     const double variance = sigma * sigma / parts * (1 + 0x1p-40);
+    const uint64_t number_of =
+        source && source->random ? tacit_release_number(source->random, permit) : UINT64_MAX;
     tacit_noise *noise = NULL;
+    if (number_of >> 28) /* streams are named by 40 bits, 12 of them for pieces */
+        return tacit_fail(err, TACIT_EINTERNAL, "there is no noise left for \"%s\"",
+                          permit->cost.what);
     if (!source || !source->random || !tacit_random_is_own(source->random))
         return tacit_fail(err, TACIT_EINTERNAL, "there is no noise for \"%s\"", permit->cost.what);
     if (!(variance >= SHARE_LEAST * SHARE_LEAST))
@@ -60,8 +65,7 @@ static tacit_status add_share(const tacit_permit *permit, uint32_t parts,
     if (status != TACIT_OK)
         return status;
     tacit_stream stream;
-    tacit_stream_open(&stream, source->random, source->agent, TACIT_FOR_NOISE,
-                      tacit_release_number(source->random, permit) << 12);
+    tacit_stream_open(&stream, source->random, source->agent, TACIT_FOR_NOISE, number_of << 12);
     uint64_t far = 0;
     for (size_t k = 0; k < count; k++) {
         int64_t z;

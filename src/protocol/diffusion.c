@@ -100,11 +100,23 @@ static tacit_status get_ready(tacit_env *env, const diffusion_shared *s, diffusi
 
 /* ---- combining ---- */
 
+/* With noise, what is told must not be more sensitive than what was paid for. Where neighbours were
+ * missing, and the agent kept more of its own than planned, it stands still until it may go on; who
+ * sees it knows what was missing, not what the records are. */
+static bool must_stand(const diffusion_shared *s, const diffusion_agent *self, double keep,
+                       size_t batch, size_t records)
+{
+    return self->planned > 0 && s->options.noise != DIFFUSION_HOMOMORPHIC &&
+           tacit_tracked_moved(&s->tracking, s->model, self->w.moved, keep, s->options.step, batch,
+                               records) > self->planned;
+}
+
 static tacit_status descend(tacit_env *env, const diffusion_shared *s, diffusion_agent *self,
                             double keep)
 {
     const size_t records = tacit_facts_of(env)->records;
-    const size_t batch = diffusion_batch(s, records);
+    const size_t wish = diffusion_batch(s, records);
+    const size_t batch = must_stand(s, self, keep, wish, records) ? 0 : wish;
     const tacit_some_records some = {.first = batch ? (size_t)(self->batches * batch % records) : 0,
                                      .count = batch};
     self->batches++;
@@ -184,23 +196,39 @@ static double sum_weights(tacit_env *env, const diffusion_shared *s, const diffu
     return there;
 }
 
+/* The mean of the neighbours in a sum. *out NULL: there is none, or none to listen to. */
+static tacit_status mean_of(tacit_env *env, const diffusion_shared *s, const tacit_public *sum,
+                            double weights, tacit_public **out)
+{
+    *out = NULL;
+    if (!sum || !(weights > 0))
+        return TACIT_OK;
+    tacit_public *mean = tacit_new_public(env, tacit_model_shape(s->model));
+    if (!mean)
+        return tacit_out_of_memory(tacit_own_error(env));
+    for (size_t k = 0; k < tacit_public_count(mean, 0); k++)
+        tacit_public_set(mean, 0, k, tacit_sums_value(&s->sums, sum, k) / weights);
+    if (tacit_tracked_takes(&s->tracking, mean))
+        *out = mean;
+    else
+        tacit_drop(env, mean);
+    return TACIT_OK;
+}
+
 /* What is missing of a masked sum counts with the last mean that was heard; without one it stays
  * with the agent. */
 static tacit_status combine_sum(tacit_env *env, const diffusion_shared *s, diffusion_agent *self,
                                 const tacit_public *sum)
 {
-    double all, there = sum ? sum_weights(env, s, self, &all) : 0;
-    if (!sum)
-        sum_weights(env, s, self, &all);
-    tacit_public *mean =
-        sum && there > 0 ? tacit_new_public(env, tacit_model_shape(s->model)) : NULL;
-    if (sum && there > 0 && !mean)
-        return tacit_out_of_memory(tacit_own_error(env));
-    for (size_t k = 0; mean && k < tacit_public_count(mean, 0); k++)
-        tacit_public_set(mean, 0, k, tacit_sums_value(&s->sums, sum, k) / there);
-    const double coef[] = {mean ? there : 0, self->said ? fmax(0, all - there) : 0};
-    const tacit_public *const term[] = {mean, self->said};
-    tacit_status status = combine(env, s, self, 1 - coef[0] - coef[1], 2, coef, term);
+    double all;
+    const double there = sum_weights(env, s, self, &all);
+    tacit_public *mean;
+    tacit_status status = mean_of(env, s, sum, there, &mean);
+    if (status != TACIT_OK)
+        return status;
+    const double fresh = mean ? there : 0, stale = self->said ? fmax(0, all - fresh) : 0;
+    status = combine(env, s, self, 1 - fresh - stale, 2, (const double[]){fresh, stale},
+                     (const tacit_public *const[]){mean, self->said});
     if (mean) {
         tacit_drop(env, self->said);
         self->said = mean;
@@ -383,15 +411,14 @@ static tacit_status tick(tacit_env *env, const diffusion_shared *s, diffusion_ag
 
 /* ---- masked sums ---- */
 
-static double sums_weight(tacit_env *env, const void *shared, const void *state, uint32_t slot,
-                          uint32_t degree)
+/* Metropolis, averaging and uniform weights: all that two degrees decide. */
+static double sums_weight(const void *shared, uint64_t round, uint32_t receiver, uint32_t member)
 {
     const diffusion_shared *s = shared;
-    const diffusion_agent *self = state;
-    const tacit_combination_sight sight = sight_of(env, s, self);
-    (void)slot;
-    return tacit_combination_weight((tacit_combination)s->act[self->act].combination, &sight,
-                                    degree);
+    diffusion_agent at = {0};
+    go_to_exchange(s, &at, round);
+    const tacit_combination_sight sight = {.degree = receiver, .largest = s->largest};
+    return tacit_combination_weight((tacit_combination)s->act[at.act].combination, &sight, member);
 }
 
 static tacit_status sums_hold(tacit_env *env, const void *shared, void *state, uint32_t slot,

@@ -147,6 +147,12 @@ static tacit_status plan_sums(diffusion_shared *s, tacit_error *err)
                           "honest member, and \"protocol.colluders\" is %" PRId64
                           "; raise \"protocol.least\"",
                           breaks, o->least, o->colluders);
+    for (uint32_t k = 0; k < s->acts; k++)
+        if (s->act[k].combination == TACIT_COMBINE_RELATIVE_DEGREE)
+            return tacit_fail(err, TACIT_EINPUT,
+                              "members of a masked sum know their own degree and the receiver's: "
+                              "weights \"relative-degree\" need those of all; use metropolis or "
+                              "averaging");
     if (!tacit_mask_fits(o->reach + 64 * o->sigma, most, (int32_t)o->fraction))
         return tacit_fail(err, TACIT_EINPUT,
                           "a sum of %" PRIu32
@@ -160,6 +166,7 @@ static tacit_status plan_sums(diffusion_shared *s, tacit_error *err)
                                 .split = o->pairs == 1,
                                 .patience = o->patience > 0 ? o->patience : INFINITY,
                                 .epoch_rounds = (uint64_t)o->epoch,
+                                .rounds = (uint64_t)o->iterations * s->exchanges,
                                 .child = DIFFUSION_SUMS};
     return tacit_sums_prepare(&s->sums, err);
 }
@@ -209,10 +216,10 @@ const char *diffusion_sees(const void *options)
     return o->pairs == 1
                ? "the sum of each receiver's neighbours in every round, and no single one of them, "
                  "as long as fewer than half of \"protocol.least\" of them collude with the "
-                 "receiver; masks hide nothing that sums tell"
+                 "receiver and receivers do not pool their sums; masks hide nothing that sums tell"
                : "the sum of each receiver's neighbours in every round, and no single one of them, "
-                 "as long as fewer than \"protocol.least\" - 1 of them collude with the receiver; "
-                 "masks hide nothing that sums tell";
+                 "as long as fewer than \"protocol.least\" - 1 of them collude with the receiver "
+                 "and receivers do not pool their sums; masks hide nothing that sums tell";
 }
 
 /* ---- what data can move ---- */

@@ -58,8 +58,7 @@ tacit_status tacit_sums_prepare(tacit_sums_plan *plan, tacit_error *err)
         {&plan->number, {{"numbers", TACIT_I64, plan->numbers}}},
         {&plan->key, {{"head", TACIT_I64, 5}, {"open", TACIT_I64, 4}, {"signature", TACIT_I64, 8}}},
         {&plan->page, {{"head", TACIT_I64, 2}, {"entries", TACIT_I64, 15 * most}}},
-        {&plan->call,
-         {{"head", TACIT_I64, 5}, {"set", TACIT_I64, words}, {"weight", TACIT_F64, 1}}},
+        {&plan->call, {{"head", TACIT_I64, 5}, {"set", TACIT_I64, words}}},
         {&plan->word, {{"head", TACIT_I64, 2}, {"numbers", TACIT_I64, plan->numbers}}},
         {&plan->turn, {{"head", TACIT_I64, 4}, {"set", TACIT_I64, words}}},
         {&plan->seed, {{"head", TACIT_I64, 2}, {"seed", TACIT_I64, 4}}},
@@ -220,7 +219,7 @@ static tacit_status begin(sums_at *a)
         sums_slot *slot = &s->slot[k];
         slot->in = slot->out = slot->worded = slot->seeded = false;
         slot->gone = !slot->up;
-        slot->age = 0;
+        slot->age = slot->resets = 0;
         slot->ready = slot->call.round == s->round;
     }
     tacit_status status = TACIT_OK;
@@ -231,14 +230,21 @@ static tacit_status begin(sums_at *a)
     return status == TACIT_OK ? sums_timer(a, SUMS_MEMBER, false) : status;
 }
 
-/* The last round before the one that somebody called for, if that is out of reach for this one. */
+/* The last round before one that two neighbours have called for, if that is out of reach for this
+ * agent: one alone may lie. */
 static uint64_t behind(const tacit_sums *s)
 {
-    uint64_t latest = 0;
-    for (uint32_t k = 0; k < s->neighbours; k++)
-        if (s->slot[k].call.round > latest)
-            latest = s->slot[k].call.round;
-    return latest > s->round + 1 ? latest - 1 : 0;
+    uint64_t first = 0, second = 0;
+    for (uint32_t k = 0; k < s->neighbours; k++) {
+        const uint64_t called = s->slot[k].call.round;
+        if (called > first) {
+            second = first;
+            first = called;
+        } else if (called > second) {
+            second = called;
+        }
+    }
+    return second > s->round + 1 ? second - 1 : 0;
 }
 
 static bool is_over(const tacit_sums *s)

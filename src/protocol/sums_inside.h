@@ -17,6 +17,9 @@
 #define SUMS_ATTEMPTS (TACIT_SUMS_MOST + 1)
 #define SUMS_AHEAD (UINT64_C(1) << 20) /* nobody is believed to be more rounds ahead than this */
 #define SUMS_AGE 3                     /* so many times `patience` may begin without a word */
+#define SUMS_RESETS 8                  /* new attempts of a round that are waited for */
+#define SUMS_SHUNNED 16                /* rounds that who withheld a seed is left out for */
+#define SUMS_BAD_PAGES 8               /* of a receiver and epoch that are read */
 
 typedef enum sums_phase {
     SUMS_IDLE,  /* between rounds */
@@ -36,7 +39,6 @@ typedef enum sums_reason {
     SUMS_SPLIT,     /* masks between other pairs */
     SUMS_EPOCH,     /* keys last for other rounds; detail: its own epoch_rounds */
     SUMS_SMALL,     /* fewer members than it wants; detail: how many */
-    SUMS_WEIGHT,    /* not the weight of this round's first call */
     SUMS_NOTHING,   /* the protocol holds nothing for this receiver */
     SUMS_WITHOUT
 } sums_reason;
@@ -61,7 +63,6 @@ typedef struct sums_partner {
 typedef struct sums_call {
     uint64_t round;
     uint32_t attempt;
-    double weight;
     uint64_t bits[SUMS_BITS];
 } sums_call;
 
@@ -71,23 +72,26 @@ typedef struct sums_slot {
     uint64_t key_epoch;
     double weight;
     bool up;
-    bool in;     /* the set of this attempt */
-    bool out;    /* of this round */
-    bool worded; /* its word of this attempt is in the sum */
-    bool seeded; /* its seed is out of it */
-    bool helped; /* was sent the PAGE again in this attempt */
-    bool met;    /* made a word once: it counts as we do */
-    bool paged;  /* has the PAGE as it is now */
+    bool in;          /* the set of this attempt */
+    bool out;         /* of this round */
+    bool worded;      /* its word of this attempt is in the sum */
+    bool seeded;      /* its seed is out of it */
+    bool helped;      /* was sent the PAGE again in this attempt */
+    bool met;         /* made a word once: it counts as we do */
+    bool paged;       /* has the PAGE as it is now */
+    bool differs;     /* says that it was set up otherwise */
+    uint64_t shunned; /* it withheld a seed: left out up to this round, if others suffice */
     /* a neighbour as a receiver */
     bool gone;       /* nothing is expected of it in this round */
     uint8_t age;     /* how often patience began since it was heard */
+    uint8_t resets;  /* how often that was set to zero in this round */
+    uint8_t bad;     /* pages of this epoch with entries that are not true */
     uint64_t passed; /* its last round that no word is needed for any more */
     sums_call call;  /* the latest; round 0: none */
     bool ready;      /* to be looked at */
     tacit_mask_turn turn;
     tacit_secret *held;
-    uint64_t held_round; /* for which the protocol was asked, whatever it said */
-    double held_weight;
+    uint64_t held_round;                /* for which the protocol was asked, whatever it said */
     uint8_t worded_set[TACIT_MASK_KEY]; /* of the latest word */
     uint64_t worded_epoch;
     uint8_t set[TACIT_MASK_KEY]; /* whose masks are kept */

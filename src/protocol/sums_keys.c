@@ -92,8 +92,10 @@ tacit_status sums_keys_renew(sums_at *a, uint64_t epoch)
     memcpy(own.open, s->keys.open, sizeof own.open);
     text_of(text, &own);
     tacit_status status = tacit_sign(&a->env, text, sizeof text, s->signature);
-    for (uint32_t k = 0; k < s->neighbours; k++)
+    for (uint32_t k = 0; k < s->neighbours; k++) {
         s->slot[k].paged = false;
+        s->slot[k].bad = 0;
+    }
     return status == TACIT_OK ? sums_tell_key(a, TACIT_NO_SLOT, 0) : status;
 }
 
@@ -156,6 +158,7 @@ static tacit_status accept_key(sums_at *a, uint32_t slot, tacit_agent from, cons
     tacit_drop(&a->env, neighbour->key);
     neighbour->key = tacit_keep(v);
     neighbour->key_epoch = key.epoch;
+    neighbour->ready = true; /* a call of it may have waited for its degree */
     for (uint32_t k = 0; k < a->s->neighbours; k++)
         a->s->slot[k].paged = false;
     return TACIT_OK;
@@ -231,7 +234,8 @@ static told entry_of(const tacit_public *page, uint32_t k)
     return key;
 }
 
-/* A list of neighbours in rising order, with this agent among them; the same as ever. */
+/* A list of neighbours in rising order, with this agent among them and the receiver not: its own
+ * masks would hide nothing from it. The same as ever. */
 static bool is_list(const sums_at *a, uint32_t slot, const tacit_public *page)
 {
     const uint64_t self = tacit_facts_of(&a->env)->self;
@@ -245,7 +249,8 @@ static bool is_list(const sums_at *a, uint32_t slot, const tacit_public *page)
     uint64_t last = 0;
     for (uint32_t k = 0; k < count; k++) {
         const uint64_t agent = (uint64_t)tacit_public_get_int(page, 1, (size_t)k * ENTRY);
-        if (agent > UINT32_MAX || (k && agent <= last) || (known && agent != partner[k].agent))
+        if (agent > UINT32_MAX || (k && agent <= last) || (known && agent != partner[k].agent) ||
+            agent == tacit_facts_of(&a->env)->neighbour[slot])
             return false;
         found = found || agent == self;
         last = agent;
@@ -329,7 +334,7 @@ tacit_status sums_on_page(sums_at *a, uint32_t slot, const tacit_public *page)
 {
     sums_slot *receiver = &a->s->slot[slot];
     sums_partner *partner = sums_directory(a->plan, a->s, slot);
-    if (!is_list(a, slot, page)) {
+    if (receiver->bad >= SUMS_BAD_PAGES || !is_list(a, slot, page)) {
         a->s->refused++;
         return TACIT_OK;
     }
@@ -344,9 +349,12 @@ tacit_status sums_on_page(sums_at *a, uint32_t slot, const tacit_public *page)
             continue;
         const told key = entry_of(page, k);
         const tacit_status status = take_entry(a, &partner[k], &key);
-        if (status == TACIT_NO)
+        if (status == TACIT_NO) { /* checking signatures is work: not for who tells stories */
             a->s->refused++;
-        else if (status != TACIT_OK)
+            receiver->bad++;
+            break;
+        }
+        if (status != TACIT_OK)
             return status;
     }
     receiver->ready = true; /* a call may have waited for it */

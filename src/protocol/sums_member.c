@@ -8,7 +8,9 @@
  *    them, so words of different sets do not cancel;
  *  - tacit_mask_turn lets (round, attempt) only grow, makes one word for each and gives the seed
  *    of one attempt a round. A call that cannot be answered yet does not use up its turn;
- *  - what the protocol holds is asked for once a round, so all attempts hide the same numbers.
+ *  - what the protocol holds is asked for once a round, so all attempts hide the same numbers;
+ *  - how much a member weighs follows from signed degrees, not from what the receiver wishes, and
+ *    masks depend on the receiver's: members who heard different ones share none.
  */
 #include <math.h>
 #include <string.h>
@@ -34,16 +36,16 @@ static bool read_call(const sums_at *a, const tacit_public *v, sums_call *call)
 {
     const int64_t round = tacit_public_get_int(v, 0, 0), tried = tacit_public_get_int(v, 0, 1);
     if (round < 1 || round >= (int64_t)SUMS_ROUNDS || tried < 1 || tried > SUMS_ATTEMPTS ||
-        (uint64_t)round > a->s->round + SUMS_AHEAD)
+        (uint64_t)round > a->s->round + SUMS_AHEAD ||
+        (a->plan->rounds && (uint64_t)round > a->plan->rounds))
         return false;
-    *call = (sums_call){
-        .round = (uint64_t)round, .attempt = (uint32_t)tried, .weight = tacit_public_get(v, 2, 0)};
+    *call = (sums_call){.round = (uint64_t)round, .attempt = (uint32_t)tried};
     for (uint32_t k = 0; k < sums_words(a->plan); k++)
         call->bits[k] = (uint64_t)tacit_public_get_int(v, 1, k);
     for (uint32_t k = a->plan->neighbours; k < TACIT_SUMS_MOST; k++)
         if (sums_bit(call->bits, k))
             return false;
-    return call->weight > 0 && call->weight <= 1;
+    return true;
 }
 
 /* Settings that both ends must share; 0: they do. */
@@ -89,12 +91,13 @@ tacit_status sums_on_call(sums_at *a, uint32_t slot, const tacit_public *v)
     const sums_reason reason = compare(a, v, &detail);
     if (reason)
         return refuse(a, slot, &call, reason, detail, NULL);
-    receiver->age = 0;
     sums_pass(a->s, slot, call.round - 1);
     if (call.round <= sums_over(a->s))
         return refuse(a, slot, &call, SUMS_OVER, (int64_t)sums_over(a->s), NULL);
-    if (is_later(&call, &receiver->call))
+    if (is_later(&call, &receiver->call)) { /* who only repeats itself is not waited for */
         receiver->call = call;
+        receiver->age = receiver->resets++ < SUMS_RESETS ? 0 : receiver->age;
+    }
     receiver->ready = receiver->call.round == a->s->round;
     return TACIT_OK;
 }
@@ -106,6 +109,12 @@ typedef struct party {
     uint32_t slot[TACIT_SUMS_MOST]; /* of the receiver */
     uint32_t count, own;            /* own: the position of this agent, `count` if it is none */
 } party;
+
+/* The receiver's degree as it told this agent, with its signature; 0: it did not yet. */
+static uint32_t degree_of(const sums_at *a, uint32_t slot)
+{
+    return tacit_sums_degree(a->s, slot);
+}
 
 static void party_of(const sums_at *a, uint32_t slot, const sums_call *call, party *p)
 {
@@ -155,11 +164,15 @@ static tacit_status make_masks(sums_at *a, uint32_t slot, const sums_call *call,
     if (receiver->cached && receiver->set_epoch == a->s->epoch &&
         memcmp(receiver->set_bits, call->bits, sizeof call->bits) == 0)
         return TACIT_OK;
+    const uint32_t degree = degree_of(a, slot);
+    const uint8_t terms[] = {(uint8_t)degree, (uint8_t)(degree >> 8)}; /* TACIT_SUMS_MOST at most */
     const tacit_mask_party all = {.member = p->member,
                                   .count = p->count,
                                   .numbers = a->plan->numbers,
                                   .fraction = a->plan->fraction,
-                                  .split = a->plan->split};
+                                  .split = a->plan->split,
+                                  .terms = terms,
+                                  .terms_len = sizeof terms};
     tacit_error quiet = {0};
     receiver->cached = false;
     tacit_status status = tacit_mask_set(receiver->set, &all, &quiet);
@@ -187,14 +200,19 @@ static tacit_status make_masks(sums_at *a, uint32_t slot, const sums_call *call,
 
 /* ---- a word ---- */
 
-static tacit_status hold(sums_at *a, uint32_t slot, double weight)
+static tacit_status hold(sums_at *a, uint32_t slot)
 {
     sums_slot *receiver = &a->s->slot[slot];
     if (receiver->held_round == a->s->round)
         return receiver->held ? TACIT_OK : TACIT_NO;
+    const double weight = a->user->weight(a->shared, a->s->round, degree_of(a, slot),
+                                          tacit_facts_of(&a->env)->neighbours);
+    if (!(weight > 0 && weight <= 1))
+        return tacit_fail(tacit_own_error(&a->env), TACIT_EUSAGE,
+                          "a member of a masked sum has a weight above 0 and up to 1, not %g",
+                          weight);
     sums_drop_held(&a->env, receiver);
     receiver->held_round = a->s->round;
-    receiver->held_weight = weight;
     tacit_status status =
         a->user->hold(a->outer, a->shared, a->self, slot, weight, &receiver->held);
     return status == TACIT_OK && !receiver->held ? TACIT_NO : status;
@@ -234,7 +252,7 @@ static tacit_status answer(sums_at *a, uint32_t slot)
     party p;
     uint64_t missing[SUMS_BITS] = {0};
     party_of(a, slot, call, &p);
-    if (receiver->partners == 0 || find_missing(a, slot, &p, missing))
+    if (receiver->partners == 0 || degree_of(a, slot) == 0 || find_missing(a, slot, &p, missing))
         return refuse(a, slot, call, SUMS_LACKS, 0, missing);
     uint64_t beyond = 0;
     for (uint32_t k = receiver->partners; k < TACIT_SUMS_MOST; k++)
@@ -245,12 +263,10 @@ static tacit_status answer(sums_at *a, uint32_t slot)
     }
     if (p.count < a->plan->least)
         return refuse(a, slot, call, SUMS_SMALL, a->plan->least, NULL);
-    if (receiver->held_round == a->s->round && receiver->held_weight != call->weight)
-        return refuse(a, slot, call, SUMS_WEIGHT, 0, NULL);
     tacit_status status = make_masks(a, slot, call, &p);
     if (status == TACIT_NO)
         return refuse(a, slot, call, SUMS_LACKS, 0, NULL);
-    status = hold(a, slot, call->weight);
+    status = hold(a, slot);
     if (status == TACIT_NO)
         return refuse(a, slot, call, SUMS_NOTHING, 0, NULL);
     receiver->gone = receiver->gone && status != TACIT_OK;

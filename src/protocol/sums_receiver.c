@@ -29,6 +29,16 @@ static uint32_t count_members(const tacit_sums *s)
     return count;
 }
 
+/* Who withheld a seed has cost everybody a round: for some rounds it does without it, if it can. */
+static void leave_out_shunned(tacit_sums *s, const tacit_sums_plan *plan)
+{
+    uint32_t others = 0;
+    for (uint32_t k = 0; k < s->neighbours; k++)
+        others += is_member(s, k) && s->slot[k].shunned < s->round;
+    for (uint32_t k = 0; k < s->neighbours && others >= plan->least; k++)
+        s->slot[k].out = s->slot[k].out || s->slot[k].shunned >= s->round;
+}
+
 /* A neighbour with a key of a later epoch will not tell one of this. */
 static bool lacks_key(const tacit_sums *s, uint32_t slot)
 {
@@ -73,16 +83,11 @@ static tacit_status go_without(sums_at *a)
 
 /* ---- calling ---- */
 
-static tacit_status weigh(sums_at *a, uint32_t slot)
+static void weigh(sums_at *a, uint32_t slot)
 {
     sums_slot *n = &a->s->slot[slot];
-    const uint32_t degree = (uint32_t)tacit_public_get_int(n->key, 0, 2);
-    n->weight = a->user->weight(a->outer, a->shared, a->self, slot, degree);
-    if (n->weight > 0 && n->weight <= 1)
-        return TACIT_OK;
-    return tacit_fail(tacit_own_error(&a->env), TACIT_EUSAGE,
-                      "a member of a masked sum has a weight above 0 and up to 1, not %g",
-                      n->weight);
+    n->weight = a->user->weight(a->shared, a->s->round, tacit_facts_of(&a->env)->neighbours,
+                                tacit_sums_degree(a->s, slot));
 }
 
 static tacit_status call(sums_at *a, uint32_t slot)
@@ -103,7 +108,6 @@ static tacit_status call(sums_at *a, uint32_t slot)
     tacit_public_set_int(v, 0, 4, a->plan->split);
     for (uint32_t k = 0; k < sums_words(a->plan); k++)
         tacit_public_set_int(v, 1, k, (int64_t)bits[k]);
-    tacit_public_set(v, 2, 0, s->slot[slot].weight);
     return sums_send(a, slot, TACIT_SUMS_CALL, v, status);
 }
 
@@ -111,15 +115,15 @@ static tacit_status attempt(sums_at *a)
 {
     tacit_sums *s = a->s;
     tacit_status status = TACIT_OK;
-    for (uint32_t k = 0; k < s->neighbours && status == TACIT_OK; k++) {
+    if (s->attempt == 0)
+        leave_out_shunned(s, a->plan);
+    for (uint32_t k = 0; k < s->neighbours; k++) {
         sums_slot *n = &s->slot[k];
         n->in = is_member(s, k);
         n->worded = n->seeded = n->helped = false;
         if (n->in && s->attempt == 0)
-            status = weigh(a, k);
+            weigh(a, k);
     }
-    if (status != TACIT_OK)
-        return status;
     if (count_members(s) < a->plan->least)
         return go_without(a);
     s->again += s->attempt > 0;
@@ -164,13 +168,16 @@ static tacit_status look_at_words(sums_at *a)
 
 static tacit_status look_at_seeds(sums_at *a)
 {
-    bool complete = true;
+    bool complete = true, missing = false;
     for (uint32_t k = 0; k < a->s->neighbours; k++) {
-        const sums_slot *n = &a->s->slot[k];
-        if (n->in && !n->seeded && n->out)
-            return go_without(a);
+        sums_slot *n = &a->s->slot[k];
+        missing = missing || (n->in && !n->seeded && n->out);
+        n->shunned =
+            n->in && !n->seeded && n->out && n->up ? a->s->round + SUMS_SHUNNED : n->shunned;
         complete = complete && (!n->in || n->seeded);
     }
+    if (missing)
+        return go_without(a);
     if (complete)
         a->s->phase = SUMS_HAVE;
     return TACIT_OK;
@@ -228,6 +235,15 @@ tacit_status sums_on_seed(sums_at *a, uint32_t slot, const tacit_public *seed)
     return TACIT_OK;
 }
 
+/* One neighbour may lie, all of them hardly do: then it is this agent that was set up otherwise. */
+static bool all_differ(const tacit_sums *s)
+{
+    bool all = true;
+    for (uint32_t k = 0; k < s->neighbours; k++)
+        all = all && (s->slot[k].differs || !s->slot[k].up);
+    return all;
+}
+
 /* Settings that must be equal and are not: people have to know. */
 static tacit_status disagree(sums_at *a, uint32_t slot, sums_reason reason, int64_t detail)
 {
@@ -259,17 +275,20 @@ tacit_status sums_on_cannot(sums_at *a, uint32_t slot, const tacit_public *canno
     if (!n || n->worded)
         return TACIT_OK;
     switch (reason) {
-    case SUMS_LACKS:
+    case SUMS_LACKS: {
         if (n->helped)
             return TACIT_OK;
         n->helped = true;
         n->paged = false;
-        return sums_tell_page(a);
+        const tacit_status status = sums_tell_key(a, slot, 0);
+        return status == TACIT_OK ? sums_tell_page(a) : status;
+    }
     case SUMS_SCALE:
     case SUMS_SPLIT:
     case SUMS_EPOCH:
         n->out = true;
-        return n->met ? TACIT_OK : disagree(a, slot, reason, detail);
+        n->differs = !n->met;
+        return all_differ(a->s) ? disagree(a, slot, reason, detail) : TACIT_OK;
     case SUMS_OVER:
         sums_pass(a->s, slot, (uint64_t)detail);
         n->out = true;

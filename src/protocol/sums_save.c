@@ -83,7 +83,6 @@ static void one_call(both *b, sums_call *call)
 {
     one_u64(b, &call->round);
     one_u32(b, &call->attempt);
-    one_f64(b, &call->weight);
     for (uint32_t k = 0; k < SUMS_BITS; k++)
         one_u64(b, &call->bits[k]);
 }
@@ -98,22 +97,24 @@ static void one_turn(both *b, tacit_mask_turn *turn)
 static void as_member(both *b, const tacit_sums_plan *plan, sums_slot *n)
 {
     bool *const flags[] = {&n->up,  &n->in,    &n->out,  &n->worded, &n->seeded, &n->helped,
-                           &n->met, &n->paged, &n->gone, &n->ready,  &n->cached};
+                           &n->met, &n->paged, &n->gone, &n->ready,  &n->cached, &n->differs};
     some_flags(b, flags, sizeof flags / sizeof *flags);
     one_public(b, &n->key, &plan->key);
     one_u64(b, &n->key_epoch);
     one_f64(b, &n->weight);
+    one_u64(b, &n->shunned);
 }
 
 static void as_receiver(both *b, const tacit_sums_plan *plan, sums_slot *n)
 {
     one_byte(b, &n->age);
+    one_byte(b, &n->resets);
+    one_byte(b, &n->bad);
     one_u64(b, &n->passed);
     one_call(b, &n->call);
     one_turn(b, &n->turn);
     one_secret(b, &n->held, &plan->number);
     one_u64(b, &n->held_round);
-    one_f64(b, &n->held_weight);
     some_bytes(b, n->worded_set, sizeof n->worded_set);
     one_u64(b, &n->worded_epoch);
     some_bytes(b, n->set, sizeof n->set);
@@ -148,7 +149,8 @@ static void one_directory(both *b, const tacit_sums_plan *plan, tacit_sums *s, u
 static void everything(both *b, const tacit_sums_plan *plan, tacit_sums *s, uint32_t neighbours)
 {
     one_u32(b, &s->neighbours);
-    if (s->neighbours != neighbours && s->neighbours != 0) { /* 0: it has not started */
+    if ((s->neighbours != neighbours || neighbours > plan->neighbours) && s->neighbours != 0) {
+        /* 0: it has not started */
         tacit_loader_refuse(b->load, "a masked sum is over other neighbours");
         s->neighbours = 0;
     }

@@ -210,11 +210,11 @@ static inline int64_t bench_number(uint32_t agent, uint64_t round, uint32_t rece
     return (int64_t)(round << 40 | (uint64_t)agent << 20 | (uint64_t)receiver << 10 | k);
 }
 
-static inline double bench_weight(tacit_env *env, const void *shared, const void *self,
-                                  uint32_t slot, uint32_t degree)
+static inline double bench_weight(const void *shared, uint64_t round, uint32_t receiver,
+                                  uint32_t member)
 {
-    (void)env, (void)shared, (void)self, (void)slot;
-    return 1.0 / (1 + degree);
+    (void)shared, (void)round, (void)receiver;
+    return 1.0 / (1 + member);
 }
 
 static inline tacit_status bench_hold(tacit_env *env, const void *shared, void *self, uint32_t slot,

@@ -49,11 +49,10 @@ static size_t agent_size(const void *shared, uint32_t neighbours)
     return sizeof(sums_toy_agent) + tacit_sums_size(&s->options.plan, neighbours);
 }
 
-static double weight(tacit_env *env, const void *shared, const void *self, uint32_t slot,
-                     uint32_t degree)
+static double weight(const void *shared, uint64_t round, uint32_t receiver, uint32_t member)
 {
-    (void)shared, (void)self, (void)slot;
-    return 1.0 / (degree + tacit_facts_of(env)->neighbours);
+    (void)shared, (void)round;
+    return 1.0 / (receiver + member);
 }
 
 static tacit_status hold(tacit_env *env, const void *shared, void *state, uint32_t slot,

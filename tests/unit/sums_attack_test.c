@@ -84,7 +84,6 @@ static tacit_public *call_of(bench *b, uint64_t round, uint32_t attempt, uint64_
     tacit_public_set_int(call, 0, 1, attempt);
     tacit_public_set_int(call, 0, 3, plan.fraction);
     tacit_public_set_int(call, 1, 0, (int64_t)set);
-    tacit_public_set(call, 2, 0, 0.25);
     return call;
 }
 
@@ -99,6 +98,25 @@ static void open_it(bench *b, uint32_t to, uint64_t round, uint32_t attempt)
     tacit_public_set_int(v, 0, 0, (int64_t)round);
     tacit_public_set_int(v, 0, 1, attempt);
     assert_int_equal(tell(b, to, TACIT_SUMS_OPEN, v), TACIT_OK);
+}
+
+/* The liar's own KEY, with a degree that it may tell differently to each. */
+static tacit_public *own_key(bench *b, uint32_t degree)
+{
+    static const char domain[] = "tacit sums key 1";
+    uint8_t text[sizeof domain + 24 + TACIT_MASK_KEY] = {0}, signature[TACIT_SIGNATURE];
+    const uint8_t seed[TACIT_MASK_KEY] = {77};
+    tacit_mask_keys keys;
+    tacit_mask_keys_make(&keys, seed);
+    memcpy(text, domain, sizeof domain);
+    text[sizeof domain + 16] = (uint8_t)degree;
+    memcpy(text + sizeof domain + 24, keys.open, TACIT_MASK_KEY);
+    bench_sign_as(LIAR, text, sizeof text, signature);
+    tacit_public *key = blank(b, &b->agent[LIAR].plan.key);
+    tacit_public_set_int(key, 0, 2, degree);
+    sums_put(key, 1, 0, keys.open, TACIT_MASK_KEY);
+    sums_put(key, 2, 0, signature, TACIT_SIGNATURE);
+    return key;
 }
 
 /* The latest message of this kind from `from` to the liar, out of the list; NULL if there is none.
@@ -134,6 +152,8 @@ static bench *scene(bool page)
     bench *b = fresh(&plan);
     for (uint32_t k = 1; k < SIZE; k++)
         assert_int_equal(bench_start(b, k), TACIT_OK);
+    for (uint32_t k = 1; k < SIZE; k++)
+        assert_int_equal(tell(b, k, TACIT_SUMS_KEY, own_key(b, SIZE - 1)), TACIT_OK);
     for (uint32_t k = 1; k < SIZE && page; k++)
         assert_int_equal(tell(b, k, TACIT_SUMS_PAGE, right_page(b)), TACIT_OK);
     return b;
@@ -371,14 +391,11 @@ static void test_absurd_calls(void **state)
     (void)state;
     const struct {
         int64_t round, attempt, set;
-        double weight;
     } all[] = {
-        {0, 1, ALL, 0.5},      {-1, 1, ALL, 0.5}, {INT64_MAX, 1, ALL, 0.5}, {1 << 30, 1, ALL, 0.5},
-        {1, 0, ALL, 0.5},      {1, -5, ALL, 0.5}, {1, 1 << 20, ALL, 0.5},   {1, 1, ALL, 0},
-        {1, 1, ALL, -0.5},     {1, 1, ALL, NAN},  {1, 1, ALL, 1.5},         {1, 1, ALL, INFINITY},
-        {1, 1, 1 << 20, 0.5},  {1, 1, -1, 0.5},   {1, 1, 0, 0.5},           {1, 1, 1, 0.5},
-        {1, 1, ALL - 1, 0.5},  /* without the one that is called */
-        {1, 1, ALL | 16, 0.5}, /* a slot that the liar does not have */
+        {0, 1, ALL},      {-1, 1, ALL},      {INT64_MAX, 1, ALL}, {1 << 30, 1, ALL}, {1, 0, ALL},
+        {1, -5, ALL},     {1, 1 << 20, ALL}, {1, 1, 1 << 20},     {1, 1, -1},        {1, 1, 0},
+        {1, 1, 1},        {1, 1, ALL - 1}, /* without the one that is called */
+        {1, 1, ALL | 16},                  /* a slot that the liar does not have */
     };
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         bench *b = scene(true);
@@ -386,7 +403,6 @@ static void test_absurd_calls(void **state)
         tacit_public_set_int(v, 0, 0, all[k].round);
         tacit_public_set_int(v, 0, 1, all[k].attempt);
         tacit_public_set_int(v, 1, 0, all[k].set);
-        tacit_public_set(v, 2, 0, all[k].weight);
         assert_int_equal(tell(b, 1, TACIT_SUMS_CALL, v), TACIT_OK);
         assert_false(says(b, 1, TACIT_SUMS_WORD));
         assert_int_equal(tacit_sums_round(b->agent[1].sums), 1);
@@ -397,17 +413,126 @@ static void test_absurd_calls(void **state)
     }
 }
 
-static void test_weight_changes(void **state)
+/* ---- a receiver among its own members ---- */
+
+static void test_receiver_in_its_own_set(void **state)
+{
+    (void)state;
+    bench *b = scene(false);
+    tacit_public *page = blank(b, &b->agent[LIAR].plan.page);
+    const tacit_public *keys[] = {own_key(b, SIZE - 1), key_of(b, 1)}; /* itself, and its victim */
+    tacit_public_set_int(page, 0, 1, 2);
+    for (uint32_t k = 0; k < 2; k++) {
+        const size_t at = (size_t)k * ENTRY;
+        tacit_public_set_int(page, 1, at, k);
+        tacit_public_set_int(page, 1, at + 1, 1);
+        tacit_public_set_int(page, 1, at + 2, tacit_public_get_int(keys[k], 0, 2));
+        for (size_t j = 0; j < 4; j++)
+            tacit_public_set_int(page, 1, at + 3 + j, tacit_public_get_int(keys[k], 1, j));
+        for (size_t j = 0; j < 8; j++)
+            tacit_public_set_int(page, 1, at + 7 + j, tacit_public_get_int(keys[k], 2, j));
+    }
+    assert_int_equal(tell(b, 1, TACIT_SUMS_PAGE, page), TACIT_OK);
+    call(b, 1, 1, 1, 3);
+    assert_false(says(b, 1, TACIT_SUMS_WORD));
+    assert_int_equal(b->agent[1].holds, 0);
+    tacit_vector_drop(b->pool, tacit_vector_of_public(keys[0]));
+    done(b);
+}
+
+/* ---- weights: nobody's wish ---- */
+
+/* Told different degrees, members would weigh differently: their masks do not cancel. */
+static void test_two_degrees(void **state)
+{
+    (void)state;
+    for (int lies = 0; lies < 2; lies++) {
+        bench *b = fresh(&plan);
+        for (uint32_t k = 1; k < SIZE; k++)
+            assert_int_equal(bench_start(b, k), TACIT_OK);
+        for (uint32_t k = 1; k < SIZE; k++) {
+            const uint32_t degree = lies && k == 1 ? 1 : 200;
+            assert_int_equal(tell(b, k, TACIT_SUMS_KEY, own_key(b, degree)), TACIT_OK);
+            assert_int_equal(tell(b, k, TACIT_SUMS_PAGE, right_page(b)), TACIT_OK);
+            call(b, k, 1, 1, ALL);
+        }
+        tacit_public *sum = blank(b, &b->agent[LIAR].plan.number);
+        for (uint32_t k = 1; k < SIZE; k++)
+            gather(b, sum, k, 1, 1);
+        for (uint32_t k = 1; k < SIZE; k++) {
+            open_it(b, k, 1, 1);
+            uncover(b, sum, k, 1, 1);
+        }
+        assert_true(is_sum(sum, 1, ALL) == !lies);
+        tacit_vector_drop(b->pool, tacit_vector_of_public(sum));
+        done(b);
+    }
+}
+
+/* ---- who would stop others ---- */
+
+/* One call of a far round moves nobody; a second neighbour's does. */
+static void test_far_calls(void **state)
 {
     (void)state;
     bench *b = scene(true);
-    call(b, 1, 1, 1, ALL);
-    assert_true(says(b, 1, TACIT_SUMS_WORD));
-    tacit_public *v = call_of(b, 1, 2, BUT_4);
-    tacit_public_set(v, 2, 0, 0.5); /* another weight than it holds for */
-    assert_int_equal(tell(b, 1, TACIT_SUMS_CALL, v), TACIT_OK);
-    assert_false(says(b, 1, TACIT_SUMS_WORD));
-    assert_int_equal(cannot(b, 1), SUMS_WEIGHT);
+    call(b, 1, 1000, 1, ALL);
+    assert_int_equal(tacit_sums_round(b->agent[1].sums), 1);
+    const tacit_public *v = call_of(b, 1000, 1, ALL);
+    const bench_message m = {2, 1, TACIT_SUMS_CALL, (tacit_public *)(uintptr_t)v};
+    assert_int_equal(bench_deliver(b, &m), TACIT_OK);
+    bench_lose(b, &m);
+    assert_true(tacit_sums_round(b->agent[1].sums) >= 999);
+    done(b);
+
+    tacit_sums_plan ends = plan; /* and there is a last round */
+    ends.rounds = 20;
+    b = fresh(&ends);
+    for (uint32_t k = 1; k < SIZE; k++)
+        assert_int_equal(bench_start(b, k), TACIT_OK);
+    for (uint32_t from = 0; from < 4; from += 3) {
+        const bench_message far = {from, 1, TACIT_SUMS_CALL, call_of(b, 21, 1, ALL)};
+        assert_int_equal(bench_deliver(b, &far), TACIT_OK);
+        bench_lose(b, &far);
+    }
+    assert_int_equal(tacit_sums_round(b->agent[1].sums), 1);
+    done(b);
+}
+
+/* A neighbour that says it was set up otherwise is left out; it does not end anybody. */
+static void test_false_differences(void **state)
+{
+    (void)state;
+    bench *b = scene(true);
+    assert_int_equal(bench_settle(b, LIAR), TACIT_OK);
+    for (uint32_t k = 1; k < SIZE; k++) {
+        tacit_public *v = blank(b, &b->agent[LIAR].plan.turn);
+        tacit_public_set_int(v, 0, 0, 1);
+        tacit_public_set_int(v, 0, 1, 1);
+        tacit_public_set_int(v, 0, 2, SUMS_SCALE);
+        tacit_public_set_int(v, 0, 3, 7);
+        assert_int_equal(tell(b, k, TACIT_SUMS_CANNOT, v), TACIT_OK);
+    }
+    assert_int_equal(bench_settle(b, LIAR), TACIT_OK);
+    for (uint32_t k = 1; k < SIZE; k++)
+        assert_int_equal(b->agent[k].sums->attempt, 2); /* without the liar */
+    done(b);
+}
+
+/* One that repeats its call and never opens is not waited for for ever. */
+static void test_repeated_calls(void **state)
+{
+    (void)state;
+    bench *b = scene(true);
+    tacit_status status = TACIT_OK;
+    for (int turn = 0; turn < 600 && tacit_sums_round(b->agent[1].sums) < 3; turn++) {
+        for (uint32_t k = 1; k < SIZE; k++)
+            call(b, k, 1, 1, ALL);
+        assert_int_equal(bench_settle(b, LIAR), TACIT_OK);
+        bench_ring(b, &status);
+        assert_int_equal(status, TACIT_OK);
+    }
+    assert_true(tacit_sums_round(b->agent[1].sums) >= 3);
     done(b);
 }
 
@@ -419,6 +544,7 @@ static void test_too_few(void **state)
     bench *b = fresh(&wary);
     for (uint32_t k = 1; k < SIZE; k++)
         assert_int_equal(bench_start(b, k), TACIT_OK);
+    assert_int_equal(tell(b, 1, TACIT_SUMS_KEY, own_key(b, SIZE - 1)), TACIT_OK);
     assert_int_equal(tell(b, 1, TACIT_SUMS_PAGE, right_page(b)), TACIT_OK);
     call(b, 1, 1, 1, 3);
     assert_false(says(b, 1, TACIT_SUMS_WORD));
@@ -454,10 +580,10 @@ static void test_unequal_settings(void **state)
     (void)state;
     tacit_sums_plan other = plan;
     other.fraction = 24;
-    differ(4, &other, "neighbour 0 counts in steps of 2^-32, this agent in steps of 2^-24");
+    differ(4, &other, "counts in steps of 2^-32, this agent in steps of 2^-24");
     other = plan;
     other.split = true;
-    differ(4, &other, "neighbour 0 and this agent do not mask between the same pairs");
+    differ(4, &other, "and this agent do not mask between the same pairs");
 }
 
 static void test_bad_plans(void **state)
@@ -549,12 +675,14 @@ static void test_storms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_honest_calls), cmocka_unit_test(test_one_sum_a_round),
-        cmocka_unit_test(test_repeated),     cmocka_unit_test(test_two_stories),
-        cmocka_unit_test(test_forged_pages), cmocka_unit_test(test_second_key),
-        cmocka_unit_test(test_absurd_calls), cmocka_unit_test(test_weight_changes),
-        cmocka_unit_test(test_too_few),      cmocka_unit_test(test_unequal_settings),
-        cmocka_unit_test(test_bad_plans),    cmocka_unit_test(test_storms),
+        cmocka_unit_test(test_honest_calls),      cmocka_unit_test(test_one_sum_a_round),
+        cmocka_unit_test(test_repeated),          cmocka_unit_test(test_two_stories),
+        cmocka_unit_test(test_forged_pages),      cmocka_unit_test(test_second_key),
+        cmocka_unit_test(test_absurd_calls),      cmocka_unit_test(test_receiver_in_its_own_set),
+        cmocka_unit_test(test_two_degrees),       cmocka_unit_test(test_far_calls),
+        cmocka_unit_test(test_false_differences), cmocka_unit_test(test_repeated_calls),
+        cmocka_unit_test(test_too_few),           cmocka_unit_test(test_unequal_settings),
+        cmocka_unit_test(test_bad_plans),         cmocka_unit_test(test_storms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

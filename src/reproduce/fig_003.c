@@ -275,13 +275,13 @@ void spread_curve(tacit_reproduced *out, size_t panel, const char *name, uint32_
                   const spread_run *runs, size_t seeds, int what, bool decibel)
 {
     const size_t looks = runs[0].looks;
-    double *line = calloc(4 * looks + seeds, sizeof *line), *value = line + 4 * looks;
+    double *line = calloc(4 * looks + seeds, sizeof *line);
     size_t n = 0;
     if (!line) {
         out->failed = true;
         return;
     }
-    double *y = line + looks, *low = y + looks, *high = low + looks;
+    double *y = line + looks, *low = y + looks, *high = low + looks, *value = high + looks;
     for (size_t k = 0; k < looks; k++) {
         if (n > 0 && runs[0].at[k] < APART * line[n - 1] && k + 1 < looks)
             continue; /* looks that are for averages only would be a scribble */

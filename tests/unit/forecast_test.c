@@ -195,6 +195,16 @@ static void test_bad_law_is_told(void **state)
     assert_true(tacit_fitness_law_is_bad(&law));
     assert_true(law.worst > 3);
     assert_true(law.worst_at < 10);
+    /* Off by 1.8 everywhere, and never by 3. */
+    for (int k = 0; k < 10; k++)
+        pilots[k].psi = 1e-3 * pow(4, k) * (k % 2 ? 1.8 : 1 / 1.8);
+    check_ok(tacit_fitness_law_fit(&law, pilots, 10, &options, &err), &err);
+    assert_true(law.worst < 3 && tacit_fitness_law_is_bad(&law));
+    /* Off by 1.2: no reason to complain. */
+    for (int k = 0; k < 10; k++)
+        pilots[k].psi = 1e-3 * pow(4, k) * (k % 2 ? 1.2 : 1 / 1.2);
+    check_ok(tacit_fitness_law_fit(&law, pilots, 10, &options, &err), &err);
+    assert_false(tacit_fitness_law_is_bad(&law));
 }
 
 static void test_alone(void **state)
@@ -210,6 +220,14 @@ static void test_alone(void **state)
     check_ok(tacit_fitness_law_fit_alone(&law, pilots, 12, &err), &err);
     assert_true(near(law.c[1], 12, 1e-6) && law.c[0] == 0 && law.c[2] == 0);
     assert_true(near(tacit_fitness_law_alone_at(&law, 500, 2000, 0.9).psi, 12 * 0.0015, 1e-6));
+    /* One constant: in logarithms it is a mean over settings, and uncertain as a mean is. */
+    for (int k = 0; k < 12; k++)
+        pilots[k].psi *= k % 2 ? 1.3 : 1 / 1.3;
+    check_ok(tacit_fitness_law_fit_alone(&law, pilots, 12, &err), &err);
+    const double off = log(1.3) * sqrt(12.0 / 11);
+    assert_true(near(law.between, off, 1e-9) && law.within == 0 && law.freedom == 11);
+    const double deviation = tacit_fitness_law_alone_at(&law, 500, 2000, 0.9).deviation;
+    assert_true(near(deviation, off * sqrt(1 + 1.0 / 12), 1e-9));
     pilots[3].pooled = pilots[3].own;
     check_fails(tacit_fitness_law_fit_alone(&law, pilots, 12, &err), TACIT_EINPUT, &err,
                 "lone pilot 4");

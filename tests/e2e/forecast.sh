@@ -47,7 +47,14 @@ assert "Is it worth joining?" in page and page.count("<svg") >= 5, page.count("<
 assert open("folder/map.svg").read().startswith("<svg")
 PY
 says 'misfit' "$TACIT" forecast "${quick[@]}"
+says '2 runs of it came to psi' "$TACIT" forecast "${quick[@]}" --records 400 --check 2
+says '"checked": [' "$TACIT" forecast "${quick[@]}" --records 400 --check 2 --json
+expect 2 '--check takes owners that are alike' "$TACIT" forecast "${quick[@]}" --check 2 --join windows.csv
+expect 2 '--check needs pilots' "$TACIT" forecast "${given[@]}" --check 2
+expect 3 'too many to check' "$TACIT" forecast "${quick[@]}" --records 1e14 --check 2
 # Files may be anybody's.
+ln -s "$examples" examples
+expect 3 '480 records are there' "$TACIT" forecast examples/learner.yaml --quiet --repeats 1 --check 1
 cd "$TACIT_SOURCE_DIR" || exit 1
 "$TACIT" forecast examples/learner.yaml --repeats 1 >/dev/null 2>"$OLDPWD/err.txt" || complain "pilots of a file"
 cd - >/dev/null || exit 1

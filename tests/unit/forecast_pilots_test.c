@@ -59,6 +59,9 @@ static void test_predicts_larger_runs(void **state)
     assert_false(tacit_fitness_law_is_bad(&together));
     assert_false(tacit_fitness_law_is_bad(&alone));
     assert_true(together.c[2] > 0);
+    /* A step is N times as long and its noise T_i times: N T_i grows like N^0.2 here, psi like
+     * N^0.4, s^2 like N: an exponent of -0.3, to what ninety runs can tell. */
+    assert_true(together.crowd_fitted && together.crowd > -0.7 && together.crowd < 0.1);
     tacit_config config;
     configure(&config, NULL);
     const tacit_pilot_base base = {.config = &config, .iterations = 150, .drawn = true};
@@ -114,13 +117,22 @@ static void test_what_is_run(void **state)
     tacit_error err = {0};
     check_ok(pilots_with(&pilots, NULL, 2, 1, NULL, &err), &err);
     assert_int_equal(pilots.count + pilots.hopeless, 30);
-    double least = INFINITY, most = 0, fewest = INFINITY, largest = 0;
+    double least = INFINITY, most = 0, fewest = INFINITY, largest = 0, level[30];
+    size_t levels = 0;
     for (size_t k = 0; k < pilots.count; k++) {
+        /* Every shape at the same levels of s. */
+        const double s = sqrt(pilots.run[k].noise) / pilots.run[k].records;
+        size_t j = 0;
+        while (j < levels && fabs(level[j] - s) > 1e-6 * s)
+            j++;
+        level[j] = s;
+        levels += j == levels;
         least = fmin(least, pilots.run[k].records);
         most = fmax(most, pilots.run[k].records);
         fewest = fmin(fewest, pilots.run[k].owners);
         largest = fmax(largest, pilots.run[k].owners);
     }
+    assert_in_range(levels, 4, 6);
     assert_true(least == 300 && most == 1200 && fewest == 2 && largest == 6);
     assert_string_equal(pilots.name, "pilots");
     /* The sum's epsilon is worth itself. */

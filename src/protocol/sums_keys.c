@@ -302,18 +302,19 @@ static bool contradicts(const sums_at *a, const told *key)
            memcmp(key_of(slot->key).open, key->open, sizeof key->open) != 0;
 }
 
+/* TACIT_NO: the signature is not its owner's. A second key, which its owner signed, is only not
+ * believed: that is no fault of who hands it on. */
 static tacit_status take_entry(sums_at *a, sums_partner *partner, const told *key)
 {
     if (partner->knows != SUMS_UNKNOWN && key->epoch < partner->epoch)
         return TACIT_OK;
     const bool again = partner->knows != SUMS_UNKNOWN && key->epoch == partner->epoch;
     const sums_partner *other = again ? partner : elsewhere(a, partner, key->epoch);
-    if (other && other->tag != tag_of(key->open))
-        return TACIT_NO;
-    if (again)
+    const bool second =
+        (other && other->tag != tag_of(key->open)) || (!again && contradicts(a, key));
+    a->s->refused += second;
+    if (again || second)
         return TACIT_OK;
-    if (contradicts(a, key))
-        return TACIT_NO;
     if (other) { /* it was checked there, and perhaps agreed on */
         const uint32_t agent = partner->agent;
         *partner = *other;

@@ -387,6 +387,16 @@ diffusion: one release for all links@src/protocol/diffusion_setup.c@s|rounds \* 
 diffusion: spent not kept@src/protocol/diffusion_tell.c@s|        self->spent = true;|        return TACIT_EBUDGET;|@unit/diffusion_test
 diffusion: said not saved@src/protocol/diffusion.c@s|    tacit_save_public(saver, self->said);|    tacit_save_public(saver, NULL);|@unit/diffusion_test
 diffusion: own copy keeps a@src/protocol/diffusion.c@s|cancels ? 1 : 1 - others|1 - others|@unit/diffusion_reference_test
+sums: a receiver among its members@src/protocol/sums_keys.c@s#agent == tacit_facts_of(&a->env)->neighbour\[slot\])#false)#@unit/sums_attack_test
+sums: degrees not in the masks@src/protocol/sums_member.c@s#.terms_len = sizeof terms}#.terms_len = 0}#@unit/sums_attack_test
+sums: a repeated call keeps others waiting@src/protocol/sums_member.c@s#    sums_pass(a->s, slot, call.round - 1);#    receiver->age = 0; sums_pass(a->s, slot, call.round - 1);#@unit/sums_attack_test
+sums: one neighbour moves all@src/protocol/sums.c@s#return second > s->round + 1 ? second - 1 : 0;#return first > s->round + 1 ? first - 1 : 0;#@unit/sums_attack_test
+sums: no last round@src/protocol/sums_member.c@s#(a->plan->rounds \&\& (uint64_t)round > a->plan->rounds)#false#@unit/sums_attack_test
+sums: one liar ends a run@src/protocol/sums_receiver.c@s#return all_differ(a->s) ?#return true ?#@unit/sums_attack_test
+sums: signatures not looked at@src/protocol/sums_keys.c@s#return tacit_verify(&a->env, key->agent, text, sizeof text, key->signature);#return TACIT_OK;#@unit/sums_attack_test
+sums: too small sets answered@src/protocol/sums_member.c@s#if (p.count < a->plan->least)#if (0)#@unit/sums_attack_test
+diffusion: stands never still@src/protocol/diffusion.c@s#return self->planned > 0 \&\& s->options.noise#return false \&\& s->options.noise#@unit/diffusion_test
+sums: withheld seeds forgiven@src/protocol/sums_receiver.c@s#a->s->round + SUMS_SHUNNED#0#@unit/sums_attack_test
 EOF
 )
 

@@ -536,6 +536,34 @@ static void test_repeated_calls(void **state)
     done(b);
 }
 
+/* A member whose seeds never come costs its neighbours a round, and then is left out for a while.
+ */
+static void test_withheld_seeds(void **state)
+{
+    (void)state;
+    tacit_sums_plan ends = plan;
+    bench *b = fresh(&ends);
+    tacit_status status = TACIT_OK;
+    for (uint32_t k = 0; k < SIZE; k++) {
+        b->agent[k].rounds = 12;
+        assert_int_equal(bench_start(b, k), TACIT_OK);
+    }
+    for (int turn = 0; turn < 20000 && b->agent[1].last < 12; turn++) {
+        if (b->messages == 0) {
+            assert_true(bench_ring(b, &status));
+            assert_int_equal(status, TACIT_OK);
+            continue;
+        }
+        const bench_message m = bench_take(b, 0);
+        if (m.from != LIAR || m.kind != TACIT_SUMS_SEED)
+            assert_int_equal(bench_deliver(b, &m), TACIT_OK);
+        bench_lose(b, &m);
+    }
+    assert_int_equal(b->agent[1].last, 12);
+    assert_true(b->agent[1].heard >= 10);
+    done(b);
+}
+
 static void test_too_few(void **state)
 {
     (void)state;
@@ -675,14 +703,23 @@ static void test_storms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_honest_calls),      cmocka_unit_test(test_one_sum_a_round),
-        cmocka_unit_test(test_repeated),          cmocka_unit_test(test_two_stories),
-        cmocka_unit_test(test_forged_pages),      cmocka_unit_test(test_second_key),
-        cmocka_unit_test(test_absurd_calls),      cmocka_unit_test(test_receiver_in_its_own_set),
-        cmocka_unit_test(test_two_degrees),       cmocka_unit_test(test_far_calls),
-        cmocka_unit_test(test_false_differences), cmocka_unit_test(test_repeated_calls),
-        cmocka_unit_test(test_too_few),           cmocka_unit_test(test_unequal_settings),
-        cmocka_unit_test(test_bad_plans),         cmocka_unit_test(test_storms),
+        cmocka_unit_test(test_honest_calls),
+        cmocka_unit_test(test_one_sum_a_round),
+        cmocka_unit_test(test_repeated),
+        cmocka_unit_test(test_two_stories),
+        cmocka_unit_test(test_forged_pages),
+        cmocka_unit_test(test_second_key),
+        cmocka_unit_test(test_absurd_calls),
+        cmocka_unit_test(test_receiver_in_its_own_set),
+        cmocka_unit_test(test_two_degrees),
+        cmocka_unit_test(test_far_calls),
+        cmocka_unit_test(test_false_differences),
+        cmocka_unit_test(test_repeated_calls),
+        cmocka_unit_test(test_withheld_seeds),
+        cmocka_unit_test(test_too_few),
+        cmocka_unit_test(test_unequal_settings),
+        cmocka_unit_test(test_bad_plans),
+        cmocka_unit_test(test_storms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "base/chacha.h"
 #include "crypto/streams_kernels.h"
 
 enum { HALF = LANES / 2, WORDS = 8 }; /* 64-bit numbers of a block */
@@ -46,19 +47,6 @@ typedef uint64_t loose __attribute__((vector_size(4 * LANES), aligned(8), may_al
 #define EVEN1 0, 2
 #define ODD1 1, 3
 #endif
-
-#define ROTATE(v, n) ((v) << (n) | (v) >> (32 - (n)))
-#define QUARTER(a, b, c, d)    \
-    do {                       \
-        a += b;                \
-        d = ROTATE(d ^ a, 16); \
-        c += d;                \
-        b = ROTATE(b ^ c, 12); \
-        a += b;                \
-        d = ROTATE(d ^ a, 8);  \
-        c += d;                \
-        b = ROTATE(b ^ c, 7);  \
-    } while (0)
 
 typedef struct tile {
     lanes start[16]; /* what the blocks start from: constants, keys, block numbers, nonce */

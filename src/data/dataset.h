@@ -25,4 +25,7 @@ bool tacit_name_is_good(const char *name);
  * for a bound that privacy leans on must hold for the numbers kept, not only for those drawn. */
 void tacit_bound_row(double *x, size_t features, tacit_bound bound, tacit_scalar scalar);
 
+/* synthetic.c: refuses numbers of agents and records that no drawn source can have. */
+tacit_status tacit_drawn_check(const tacit_data_options *options, tacit_error *err);
+
 #endif

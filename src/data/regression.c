@@ -41,23 +41,9 @@ static tacit_status check(const tacit_data_options *o, tacit_scalar scalar, taci
     if (o->dimension < 1 || o->dimension > MAX_DIMENSION)
         return tacit_fail(err, TACIT_EINPUT, "data.dimension is \"%" PRId64 "\"; expected 1 to %d",
                           o->dimension, MAX_DIMENSION);
-    if (o->agents < 1 || o->min_records < 1 || o->test_records < 0 || o->validation_records < 0 ||
-        o->max_records > UINT32_MAX || o->test_records > UINT32_MAX ||
-        o->validation_records > UINT32_MAX)
-        return tacit_fail(err, TACIT_EINPUT,
-                          "data: agents and min-records must be at least 1, no count negative or "
-                          "above %" PRIu32,
-                          UINT32_MAX);
-    if (o->without < 0 || o->without >= o->agents)
-        return tacit_fail(err, TACIT_EINPUT,
-                          "data.without is \"%" PRId64 "\" of %" PRId64
-                          " agents (data.agents); somebody must have records",
-                          o->without, o->agents);
-    if (o->min_records > o->max_records)
-        return tacit_fail(err, TACIT_EINPUT,
-                          "data.min-records \"%" PRId64 "\" is above data.max-records \"%" PRId64
-                          "\"; swap them or raise max-records",
-                          o->min_records, o->max_records);
+    tacit_status status = tacit_drawn_check(o, err);
+    if (status != TACIT_OK)
+        return status;
     if (!(o->variance > 0 && o->variance <= 1e9) ||
         !(o->noise_variance >= 0 && o->noise_variance <= 1e9) ||
         !(o->noise_spread >= 0 && o->noise_spread <= 1))

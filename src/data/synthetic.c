@@ -43,13 +43,9 @@ typedef struct drawing {
     uint32_t *counts[TACIT_SPLITS];
 } drawing;
 
-static tacit_status check(const tacit_data_options *o, tacit_scalar scalar, tacit_error *err)
+/* Numbers of agents and records of sources that draw them. */
+tacit_status tacit_drawn_check(const tacit_data_options *o, tacit_error *err)
 {
-    if (o->dimension < 2 || o->dimension > MAX_DIMENSION)
-        return tacit_fail(err, TACIT_EINPUT,
-                          "data.dimension is \"%" PRId64 "\"; expected 2 to %d (a target lives in "
-                          "the first two coordinates)",
-                          o->dimension, MAX_DIMENSION);
     if (o->agents < 1 || o->min_records < 1 || o->test_records < 0 || o->validation_records < 0 ||
         o->max_records > UINT32_MAX || o->test_records > UINT32_MAX ||
         o->validation_records > UINT32_MAX)
@@ -67,6 +63,19 @@ static tacit_status check(const tacit_data_options *o, tacit_scalar scalar, taci
                           "data.min-records \"%" PRId64 "\" is above data.max-records \"%" PRId64
                           "\"; swap them or raise max-records",
                           o->min_records, o->max_records);
+    return TACIT_OK;
+}
+
+static tacit_status check(const tacit_data_options *o, tacit_scalar scalar, tacit_error *err)
+{
+    if (o->dimension < 2 || o->dimension > MAX_DIMENSION)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "data.dimension is \"%" PRId64 "\"; expected 2 to %d (a target lives in "
+                          "the first two coordinates)",
+                          o->dimension, MAX_DIMENSION);
+    tacit_status status = tacit_drawn_check(o, err);
+    if (status != TACIT_OK)
+        return status;
     if (!(o->label_noise >= 0 && o->label_noise <= 1))
         return tacit_fail(err, TACIT_EINPUT,
                           "data.label-noise is \"%g\"; expected a probability from 0 to 1",

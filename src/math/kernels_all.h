@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/chacha.h"
 #include "math/kernels.h"
 #include "math/kernels_tables.h"
 
@@ -114,19 +115,6 @@ GRID(f64)
 
 /* ---- ChaCha20, eight blocks side by side, one lane each ---- */
 typedef uint32_t lanes8 __attribute__((vector_size(32)));
-
-#define ROTATE(v, n) ((v) << (n) | (v) >> (32 - (n)))
-#define QUARTER(a, b, c, d)    \
-    do {                       \
-        a += b;                \
-        d = ROTATE(d ^ a, 16); \
-        c += d;                \
-        b = ROTATE(b ^ c, 12); \
-        a += b;                \
-        d = ROTATE(d ^ a, 8);  \
-        c += d;                \
-        b = ROTATE(b ^ c, 7);  \
-    } while (0)
 
 static void chacha_words8(const uint32_t key[8], const uint64_t nonce[8], const uint64_t block[8],
                           uint64_t word[8])

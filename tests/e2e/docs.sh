@@ -56,7 +56,9 @@ PY
 ln -s "$source/examples" examples
 ran=0
 while read -r command; do
-    command=${command%%  #*}
+    command=$(sed 's/ *  #.*//' <<<"$command")
+    grep -qxF -- "$command" ran.txt 2>/dev/null && continue
+    echo "$command" >>ran.txt
     case $command in *--resume*) continue ;; esac
     (eval "set -- $command"; shift; "$TACIT" "$@") >out.txt 2>err.txt || complain "$command: $(cat err.txt)"
     ran=$((ran + 1))

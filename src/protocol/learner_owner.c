@@ -35,8 +35,11 @@ static tacit_status start(tacit_env *env, const learner_shared *s)
                           "agent %llu has no edge to agent %lld, the learner "
                           "(\"protocol.learner\"); the graph must be a star around it",
                           (unsigned long long)facts->self, (long long)s->options.learner);
-    if (facts->records == 0)
-        return TACIT_OK;
+    if (facts->records == 0) /* it would count among those who share the questions */
+        return tacit_fail(tacit_own_error(env), TACIT_EINPUT,
+                          "agent %llu owns no records: only the learner may have none "
+                          "(\"data.without: 1\"); leave it out, or give it some",
+                          (unsigned long long)facts->self);
     if (s->costs.groups == 0)
         return tacit_fail(tacit_own_error(env), TACIT_EINPUT,
                           "agent %llu has records but no budget; give it a line of "

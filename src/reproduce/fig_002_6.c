@@ -212,7 +212,7 @@ static void add_curves(tacit_reproduced *out, const figure *f, size_t which, siz
             const group g = group_of(f, which, (owners_split)split, from + k);
             x[k] = sizes ? g.runs->records : g.runs->epsilon;
             y[k] = g.psi.mean;
-            low[k] = g.psi.low;
+            low[k] = owners_low(g.psi);
             high[k] = g.psi.high;
         }
         figure_add_series(out, panel, owners_splits[split], count, x, y, low, high);

@@ -168,7 +168,7 @@ static void add_curves(tacit_reproduced *out, const figure *f, size_t which, siz
         for (size_t e = 0; e < g->budgets; e++) {
             const tacit_interval psi = together(f, which, n, e);
             y[e] = psi.mean;
-            low[e] = psi.low;
+            low[e] = owners_low(psi);
             high[e] = psi.high;
         }
         figure_add_series(out, panel, name, g->budgets, g->epsilon, y, low, high);
@@ -202,7 +202,9 @@ static void add_panels(tacit_reproduced *out, const figure *f, size_t which,
 {
     static const char psi[] = "relative fitness psi", epsilon[] = "epsilon of each owner";
     static const char owners[] = "owners N", pays[] = "least epsilon at which joining pays";
-    static const char note[] = "mean and its 95 % interval; below the dark line joining pays";
+    static const char note[] = "mean and its 95 % interval; the dark line is an owner alone among "
+                               "the most owners (with fewer it "
+                               "is lower: rows say how far)";
     static const char edge[] =
         "the region above the line gains; no point: no budget tried is enough";
     static const figure_panel panels[OWNERS_SETS][2] = {

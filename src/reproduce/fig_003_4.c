@@ -177,6 +177,13 @@ static double masked_difference(const figure *f)
             for (size_t k = 0; k < a->looks * a->numbers; k++)
                 most = fmax(most, fabs(a->models[k] - b->models[k]));
         }
+    for (size_t e = 0; e < f->plan->steps; e++)
+        for (size_t s = 0; s < f->seeds; s++) {
+            const spread_run *a = &by_step(f, e, SPREAD_NONE)[s];
+            const spread_run *b = &by_step(f, e, SPREAD_MASKED)[s];
+            for (size_t k = 0; k < a->looks * a->numbers; k++)
+                most = fmax(most, fabs(a->models[k] - b->models[k]));
+        }
     return most;
 }
 

@@ -304,10 +304,14 @@ tacit_interval owners_mean(const owners_run *runs, size_t count)
         return (tacit_interval){.mean = NAN, .low = NAN, .high = NAN};
     for (size_t k = 0; k < count; k++)
         value[k] = runs[k].last;
-    tacit_interval of = tacit_interval_of(value, count);
+    const tacit_interval of = tacit_interval_of(value, count);
     free(value);
-    of.low = fmax(of.low, of.mean / 100);
     return of;
+}
+
+double owners_low(tacit_interval of)
+{
+    return fmax(of.low, of.mean / 100);
 }
 
 void owners_settings(tacit_reproduced *out, const tacit_reproduce_request *request)

@@ -59,9 +59,10 @@ bool owners_has(const tacit_reproduce_request *request, int set);
 /* All runs, on the request's threads. */
 tacit_status owners_perform(owners_run *runs, size_t count, const tacit_reproduce_request *request,
                             tacit_error *err);
-/* Mean of psi after the last iteration over runs that are alike, and its 95 % interval, of which no
- * more than a hundredth of the mean is shown below (it may reach below zero, axes cannot). */
+/* Mean of psi after the last iteration over runs that are alike, and its 95 % interval. */
 tacit_interval owners_mean(const owners_run *runs, size_t count);
+/* The lower end as drawn: it may reach below zero, axes cannot. */
+double owners_low(tacit_interval of);
 /* Percentile `share` (0 to 1) of n values, which are sorted. */
 double owners_percentile(double *value, size_t n, double share);
 /* Settings that these figures share, and the warning of the sets that stand in for others. */

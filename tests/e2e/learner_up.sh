@@ -36,7 +36,10 @@ expect 3 'use "graph.kind: star"' "$TACIT" run $yaml --set graph.kind=ring -q
 expect 3 'set "model.lambda"' "$TACIT" run $yaml --set model.lambda=0 -q
 expect 3 'is "-1"' "$TACIT" run $yaml --set protocol.step=-1 -q
 expect 3 'data.without' "$TACIT" run $yaml --set data.partition=iid --set data.agents=1 -q
+expect 3 'owns no records' "$TACIT" run $yaml --set data.without=3 -q
 [ ! -e runs ] || complain "a refused run left a folder"
+"$TACIT" run $yaml --set privacy.mechanism=none --set privacy.epsilon=inf --quiet --out bare >out.txt ||
+    complain "without noise, as the example says"
 
 # ---- a simulation ----
 "$TACIT" run $yaml --out sim --quiet --json >sim.json || complain "run"

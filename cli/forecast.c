@@ -276,8 +276,8 @@ static tacit_status run(const cli_args *args, tacit_error *err)
     if (!status)
         status = find_laws(&f, args, err);
     if (!status)
-        status = tacit_forecast(f.stakes, f.owners, f.count, &f.together, &f.alone, flags->coverage,
-                                err);
+        status = tacit_forecast_until(f.stakes, f.owners, f.count, &f.together, &f.alone,
+                                      flags->coverage, cli_stop(), err);
     if (!status)
         status = show(&f, flags, err);
     tacit_pilots_clear(&f.pilots);

@@ -128,6 +128,10 @@ typedef struct tacit_stake {
 tacit_status tacit_forecast(tacit_stake *stakes, const tacit_joiner *owners, size_t count,
                             const tacit_fitness_law *together, const tacit_fitness_law *alone,
                             double coverage, tacit_error *err);
+/* The same, and TACIT_EINTERRUPTED between two owners once *stop is set; NULL: never. */
+tacit_status tacit_forecast_until(tacit_stake *stakes, const tacit_joiner *owners, size_t count,
+                                  const tacit_fitness_law *together, const tacit_fitness_law *alone,
+                                  double coverage, const tacit_stop *stop, tacit_error *err);
 /* The least epsilon, the same for everyone, at which joining pays for an owner of `own` records
  * among `owners` who have `pooled` together; INFINITY: none is enough. */
 double tacit_forecast_border(const tacit_fitness_law *together, const tacit_fitness_law *alone,

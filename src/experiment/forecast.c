@@ -148,10 +148,21 @@ bool tacit_fitness_law_is_bad(const tacit_fitness_law *law)
 
 /* ---- predictions ---- */
 
+static double law_at(const tacit_fitness_law *law, double s)
+{
+    return law->c[0] + s * (law->c[1] + s * law->c[2]);
+}
+
+/* What an owner's own records leave, as the law of alone takes it. */
+static double distance(double own, double pooled)
+{
+    return fmax(1 / own - 1 / pooled, 0);
+}
+
 static tacit_outlook look(const tacit_fitness_law *law, double s, double log_owners,
                           double coverage)
 {
-    tacit_outlook out = {.psi = law->c[0] + s * (law->c[1] + s * law->c[2]),
+    tacit_outlook out = {.psi = law_at(law, s),
                          .freedom = law->freedom,
                          .outside = s < law->least * (1 - 1e-9) || s > law->most * (1 + 1e-9)};
     out.low = out.high = out.psi;
@@ -178,7 +189,7 @@ tacit_outlook tacit_fitness_law_at(const tacit_fitness_law *law, const tacit_pil
 tacit_outlook tacit_fitness_law_alone_at(const tacit_fitness_law *law, double own, double pooled,
                                          double coverage)
 {
-    return look(law, fmax(1 / own - 1 / pooled, 0), 0, coverage);
+    return look(law, distance(own, pooled), 0, coverage);
 }
 
 double tacit_outlook_below(const tacit_outlook *a, const tacit_outlook *b)
@@ -251,13 +262,14 @@ typedef struct company {
     double records, other_noise; /* of each partner */
 } company;
 
+/* No intervals: they cost more than all the rest, and thousands of numbers are tried an owner. */
 static bool pays(const company *c, double partners)
 {
     const tacit_pilot place = {.owners = partners + 1,
                                .records = c->own + partners * c->records,
                                .noise = c->noise + partners * c->other_noise};
-    return tacit_fitness_law_at(c->together, &place, 0.5).psi <
-           tacit_fitness_law_alone_at(c->alone, c->own, place.records, 0.5).psi;
+    return law_at(c->together, strength(c->together, &place)) <
+           law_at(c->alone, distance(c->own, place.records));
 }
 
 /* Counted up to a thousand, doubled and halved from there on. */
@@ -311,6 +323,13 @@ tacit_status tacit_forecast(tacit_stake *stakes, const tacit_joiner *owners, siz
                             const tacit_fitness_law *together, const tacit_fitness_law *alone,
                             double coverage, tacit_error *err)
 {
+    return tacit_forecast_until(stakes, owners, count, together, alone, coverage, NULL, err);
+}
+
+tacit_status tacit_forecast_until(tacit_stake *stakes, const tacit_joiner *owners, size_t count,
+                                  const tacit_fitness_law *together, const tacit_fitness_law *alone,
+                                  double coverage, const tacit_stop *stop, tacit_error *err)
+{
     if (count < 2 || count > TACIT_JOINERS)
         return tacit_fail(err, TACIT_EINPUT, "\"%zu\" owners cannot join; it takes from 2 to %d",
                           count, TACIT_JOINERS);
@@ -325,7 +344,10 @@ tacit_status tacit_forecast(tacit_stake *stakes, const tacit_joiner *owners, siz
         all.records += owners[i].records;
         all.noise += tacit_epsilon_rate_noise(&together->exchange, owners[i].epsilon);
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (stop && *stop)
+            return tacit_fail(err, TACIT_EINTERRUPTED, "interrupted; nothing was written");
         stakes[i] = stake_of(&owners[i], &all, together, alone, coverage);
+    }
     return TACIT_OK;
 }

@@ -345,6 +345,21 @@ static void test_partners(void **state)
     assert_true(isinf(stakes[0].partners) && isinf(stakes[0].own) && isinf(stakes[0].everyone));
 }
 
+/* Ctrl-C between two owners: a hundred thousand of them take their time. */
+static void test_stops(void **state)
+{
+    (void)state;
+    const tacit_fitness_law together = tacit_fitness_law_given(1e-5, 0.1, 2e5),
+                            alone = tacit_fitness_law_given(0, 10, 0);
+    tacit_stake stakes[3];
+    tacit_error err = {0};
+    tacit_stop stop = 1;
+    check_fails(tacit_forecast_until(stakes, three, 3, &together, &alone, 0.9, &stop, &err),
+                TACIT_EINTERRUPTED, &err, "interrupted");
+    stop = 0;
+    check_ok(tacit_forecast_until(stakes, three, 3, &together, &alone, 0.9, &stop, &err), &err);
+}
+
 static void test_chance(void **state)
 {
     (void)state;
@@ -447,7 +462,7 @@ int main(void)
         cmocka_unit_test(test_borders),       cmocka_unit_test(test_partners),
         cmocka_unit_test(test_exchange),      cmocka_unit_test(test_chance),
         cmocka_unit_test(test_refuses),       cmocka_unit_test(test_too_few_pilots),
-        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_extremes),      cmocka_unit_test(test_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

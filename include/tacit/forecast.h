@@ -169,6 +169,7 @@ typedef struct tacit_pilots {
     tacit_lone_pilot *lone;
     size_t lone_count;
     tacit_epsilon_rate exchange;
+    bool from_file;         /* whose records must be public or made up: nobody is charged */
     double owners, records; /* of the pilots that are like what was asked about */
     char name[TACIT_TEXT_MAX];
 } tacit_pilots;

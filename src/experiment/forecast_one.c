@@ -220,6 +220,14 @@ static tacit_status check(const tacit_experiment *e, tacit_error *err)
         return tacit_fail(err, TACIT_EINPUT,
                           "pilots deal records anew to other numbers of owners, which "
                           "\"data.source\" of ratings or shards does not allow");
+    /* Pilots shuffle, each by its own seed, so that together they read all rows of a file: also
+     * those which this experiment leaves alone or keeps for the public. */
+    const bool file = !tacit_source_is_drawn(e->data.source);
+    if (file && !e->data.shuffle && (e->data.records > 0 || e->data.public_records > 0))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "pilots shuffle all rows of a file, also those that \"data.records\" or "
+                          "\"data.public\" leave out; if all of them are public or made "
+                          "up, say so by \"data.shuffle\": true");
     return TACIT_OK;
 }
 

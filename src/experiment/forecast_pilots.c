@@ -234,6 +234,7 @@ static tacit_status gather(tacit_pilots *out, const plan *p, tacit_error *err)
             .psi = fmax(one->psi, LEAST_PSI)};
     }
     out->exchange = p->exchange;
+    out->from_file = !p->base.drawn;
     out->owners = p->base.owners;
     out->records = (double)p->base.records;
     return TACIT_OK;

@@ -83,6 +83,11 @@ static void json_pilots(tacit_json *json, const tacit_pilots *pilots)
 {
     tacit_json_begin(json, "pilots", '{');
     tacit_json_text(json, "experiment", pilots->name);
+    tacit_json_bool(json, "from_file", pilots->from_file);
+    if (pilots->from_file)
+        tacit_json_text(json, "remark",
+                        "pilots are charged to nobody: the records of the file must be public or "
+                        "made up; pilots on private records would be a leak");
     tacit_json_count(json, "hopeless", pilots->hopeless);
     tacit_json_begin(json, "runs", '[');
     for (size_t k = 0; k < pilots->count; k++) {

@@ -59,6 +59,15 @@ cd "$TACIT_SOURCE_DIR" || exit 1
 "$TACIT" forecast examples/learner.yaml --repeats 1 >/dev/null 2>"$OLDPWD/err.txt" || complain "pilots of a file"
 cd - >/dev/null || exit 1
 grep -qF 'would be a leak' err.txt || complain "no word about leaks"
+# Rows that an experiment leaves out are not read by its pilots either, unless it shuffles anyway.
+cut -d, -f2- "$examples/banks.csv" >banks.csv
+few=("$examples/learner.yaml" --quiet --repeats 1 --set data.path=banks.csv --set data.agent-column=
+    --set data.agents=4)
+for key in data.records=400 data.public=40; do
+    expect 3 'pilots shuffle all rows of a file' "$TACIT" forecast "${few[@]}" --set $key
+    says '"remark": "pilots are charged to nobody' "$TACIT" forecast "${few[@]}" --set $key --set data.shuffle=true --json
+done
+says '"from_file": false' "$TACIT" forecast "${quick[@]}" --json
 
 # Refused, in words, and nothing is left behind.
 expect 2 'not both' "$TACIT" forecast "$examples/forecast.yaml" "${given[@]}"

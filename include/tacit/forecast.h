@@ -100,6 +100,9 @@ double tacit_outlook_below(const tacit_outlook *a, const tacit_outlook *b);
 
 /* The largest s at which the law is at most `psi`: INFINITY if it always is, NAN if it never is. */
 double tacit_fitness_law_reach(const tacit_fitness_law *law, double psi);
+/* Did pilots get to where the floor is at least half of psi? Otherwise it is what a fit makes up of
+ * pilots with more noise. Always so in a law of given constants. */
+bool tacit_fitness_law_floor_seen(const tacit_fitness_law *law);
 
 /* ---- owners ---- */
 
@@ -122,6 +125,8 @@ typedef struct tacit_stake {
     double everyone; /* the same if all owners had the same epsilon */
     double partners; /* least number of partners, each as the others are on average, at the
                         epsilons as they are; INFINITY: none is enough */
+    /* Each of these rests on a noise or a number of owners that no pilot had. */
+    bool own_outside, everyone_outside, partners_outside;
 } tacit_stake;
 
 /* At least two owners; `stakes` has one for each. */
@@ -136,6 +141,10 @@ tacit_status tacit_forecast_until(tacit_stake *stakes, const tacit_joiner *owner
  * among `owners` who have `pooled` together; INFINITY: none is enough. */
 double tacit_forecast_border(const tacit_fitness_law *together, const tacit_fitness_law *alone,
                              double owners, double own, double pooled);
+/* Does it lie at a noise or a number of owners that no pilot had? */
+bool tacit_forecast_border_outside(const tacit_fitness_law *together,
+                                   const tacit_fitness_law *alone, double owners, double own,
+                                   double pooled);
 /* The epsilon of everyone at which joining is better with probability `chance`, above 0 and below
  * 1; INFINITY: none is enough. At 0.5 it is the border. */
 double tacit_forecast_epsilon(const tacit_fitness_law *together, const tacit_fitness_law *alone,
@@ -214,10 +223,12 @@ typedef struct tacit_forecast_map {
     double border[TACIT_MAP_COLUMNS];           /* least epsilon at which joining pays, typically */
     double sure[TACIT_MAP_COLUMNS];             /* with a chance of 95 % */
     double hopeless[TACIT_MAP_COLUMNS];         /* with one of 5 % */
+    bool outside[TACIT_MAP_COLUMNS];            /* the border is at no noise or N of the pilots */
     double records[TACIT_MAP_COLUMNS];          /* the same by records of each, */
     double by_records[TACIT_MAP_COLUMNS];       /* for as many owners as there are: border, */
     double records_sure[TACIT_MAP_COLUMNS];     /* 95 %, */
-    double records_hopeless[TACIT_MAP_COLUMNS]; /* 5 % */
+    double records_hopeless[TACIT_MAP_COLUMNS]; /* 5 %, */
+    bool records_outside[TACIT_MAP_COLUMNS];    /* as above */
 } tacit_forecast_map;
 tacit_forecast_map tacit_forecast_draw(const tacit_forecast_view *view);
 

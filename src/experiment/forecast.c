@@ -159,12 +159,21 @@ static double distance(double own, double pooled)
     return fmax(1 / own - 1 / pooled, 0);
 }
 
+static bool beyond_noise(const tacit_fitness_law *law, double s)
+{
+    return s < law->least * (1 - 1e-9) || s > law->most * (1 + 1e-9);
+}
+
+static bool beyond_owners(const tacit_fitness_law *law, double owners)
+{
+    return law->largest > 0 && (owners < law->fewest || owners > law->largest);
+}
+
 static tacit_outlook look(const tacit_fitness_law *law, double s, double log_owners,
                           double coverage)
 {
-    tacit_outlook out = {.psi = law_at(law, s),
-                         .freedom = law->freedom,
-                         .outside = s < law->least * (1 - 1e-9) || s > law->most * (1 + 1e-9)};
+    tacit_outlook out = {
+        .psi = law_at(law, s), .freedom = law->freedom, .outside = beyond_noise(law, s)};
     out.low = out.high = out.psi;
     if (law->freedom == 0 || !(out.psi > 0))
         return out;
@@ -181,8 +190,7 @@ tacit_outlook tacit_fitness_law_at(const tacit_fitness_law *law, const tacit_pil
                                    double coverage)
 {
     tacit_outlook out = look(law, strength(law, place), log(place->owners), coverage);
-    if (law->largest > 0 && (place->owners < law->fewest || place->owners > law->largest))
-        out.outside = true;
+    out.outside = out.outside || beyond_owners(law, place->owners);
     return out;
 }
 
@@ -215,7 +223,20 @@ double tacit_fitness_law_reach(const tacit_fitness_law *law, double psi)
     return 2 * rest / (linear + sqrt(linear * linear + 4 * square * rest));
 }
 
+bool tacit_fitness_law_floor_seen(const tacit_fitness_law *law)
+{
+    return law->freedom == 0 || law->c[0] >= law_at(law, law->least) / 2;
+}
+
 /* ---- owners ---- */
+
+/* Is it beyond the pilots that the law is `psi` at `reach`? NAN: that it is above everywhere. */
+static bool beyond_border(const tacit_fitness_law *law, double owners, double reach)
+{
+    if (beyond_owners(law, owners))
+        return true;
+    return isnan(reach) ? !tacit_fitness_law_floor_seen(law) : beyond_noise(law, reach);
+}
 
 static tacit_status check_owner(const tacit_joiner *owner, tacit_error *err)
 {
@@ -256,18 +277,42 @@ double tacit_forecast_border(const tacit_fitness_law *together, const tacit_fitn
     return tacit_epsilon_rate_epsilon(&together->exchange, root * root / owners);
 }
 
+bool tacit_forecast_border_outside(const tacit_fitness_law *together,
+                                   const tacit_fitness_law *alone, double owners, double own,
+                                   double pooled)
+{
+    const double psi = law_at(alone, distance(own, pooled));
+    return beyond_border(together, owners, tacit_fitness_law_reach(together, psi));
+}
+
+/* Where no epsilon of one's own is enough, that is said of the noise of the others alone. */
+static bool own_outside(const tacit_fitness_law *law, const tacit_stake *stake, const totals *all,
+                        double own_noise)
+{
+    const double reach = tacit_fitness_law_reach(law, stake->alone.psi);
+    const tacit_pilot others = {
+        .owners = all->owners, .records = all->records, .noise = fmax(all->noise - own_noise, 0)};
+    const bool too_much = isinf(stake->own) && !isnan(reach);
+    return beyond_border(law, all->owners, too_much ? strength(law, &others) : reach);
+}
+
 typedef struct company {
     const tacit_fitness_law *together, *alone;
     double own, noise;           /* of the owner who asks */
     double records, other_noise; /* of each partner */
 } company;
 
+static tacit_pilot place_with(const company *c, double partners)
+{
+    return (tacit_pilot){.owners = partners + 1,
+                         .records = c->own + partners * c->records,
+                         .noise = c->noise + partners * c->other_noise};
+}
+
 /* No intervals: they cost more than all the rest, and thousands of numbers are tried an owner. */
 static bool pays(const company *c, double partners)
 {
-    const tacit_pilot place = {.owners = partners + 1,
-                               .records = c->own + partners * c->records,
-                               .noise = c->noise + partners * c->other_noise};
+    const tacit_pilot place = place_with(c, partners);
     return law_at(c->together, strength(c->together, &place)) <
            law_at(c->alone, distance(c->own, place.records));
 }
@@ -295,6 +340,15 @@ static double least_partners(const company *c)
     return most;
 }
 
+/* That none are enough is said of more than anybody ran. */
+static bool partners_outside(const company *c, double partners)
+{
+    if (isinf(partners))
+        return c->together->freedom > 0;
+    const tacit_pilot place = place_with(c, partners);
+    return beyond_border(c->together, place.owners, strength(c->together, &place));
+}
+
 static tacit_stake stake_of(const tacit_joiner *owner, const totals *all,
                             const tacit_fitness_law *together, const tacit_fitness_law *alone,
                             double coverage)
@@ -315,7 +369,11 @@ static tacit_stake stake_of(const tacit_joiner *owner, const totals *all,
                           .noise = noise,
                           .records = (all->records - owner->records) / others,
                           .other_noise = fmax(all->noise - noise, 0) / others};
+    stake.own_outside = own_outside(together, &stake, all, noise);
+    stake.everyone_outside =
+        tacit_forecast_border_outside(together, alone, all->owners, owner->records, all->records);
     stake.partners = least_partners(&with);
+    stake.partners_outside = partners_outside(&with, stake.partners);
     return stake;
 }
 

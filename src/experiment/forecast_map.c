@@ -70,6 +70,9 @@ tacit_forecast_map tacit_forecast_draw(const tacit_forecast_view *view)
         map.sure[k] = tacit_forecast_epsilon(together, alone, n, map.own, n * map.own, SURE);
         map.hopeless[k] =
             tacit_forecast_epsilon(together, alone, n, map.own, n * map.own, HOPELESS);
+        map.outside[k] = tacit_forecast_border_outside(together, alone, n, map.own, n * map.own);
+        map.records_outside[k] =
+            tacit_forecast_border_outside(together, alone, count, own, count * own);
         map.by_records[k] = tacit_forecast_border(together, alone, count, own, count * own);
         map.records_sure[k] =
             tacit_forecast_epsilon(together, alone, count, own, count * own, SURE);

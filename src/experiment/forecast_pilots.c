@@ -5,8 +5,10 @@
  * A shape is a number of owners and of records; a level is s = sqrt(sum 1/epsilon^2)/n, what the
  * law depends on, so that every shape is run at the same levels and epsilons differ. Levels are a
  * geometric row: from where the learner's model just begins to be better than a model of zeros,
- * which scouts find, down to the s of what shall be predicted or 1/1000 of the first. Above them
- * noise has won, models lie at the border of their range, and no law of noise holds.
+ * which scouts find, down to the s of what shall be predicted and to a third of the s at which it
+ * would be as good as a model of one's own, but 1/1000 of the first at most. Above them noise has
+ * won, models lie at the border of their range, and no law of noise holds. Below them nothing shows
+ * what is left without noise: the floor would be fitted by chance, and all borders with it.
  *
  * Settings whose runs end worse than a model of zeros (geometric mean) are left out for the same
  * reason, all runs of them, lest the lucky ones stay.
@@ -22,7 +24,8 @@
 
 enum { LEVELS = 6, SHAPES = 5, SCOUTS = 16 };
 #define STEP 4.0    /* between levels that scouts look at */
-#define SPAN 1000.0 /* first level over last */
+#define SPAN 1000.0 /* first level over last, at most */
+#define BELOW 3.0   /* border over last level */
 #define MOST_PILOTS 10000
 #define MOST_EPSILON 1e5 /* beyond, noise is nothing beside what is clipped */
 #define MOST_CHECKED 1e7 /* records */
@@ -71,15 +74,38 @@ static double wanted_level(const tacit_pilots_request *r, const tacit_epsilon_ra
     return sqrt(r->owners * tacit_epsilon_rate_noise(exchange, r->epsilon)) / r->records;
 }
 
-static tacit_status scout(const plan *p, double level, bool *useful, tacit_error *err)
+/* What scouts saw: psi at a useful level, and a of the law of alone. */
+typedef struct scouted {
+    double level, psi, alone;
+} scouted;
+
+static tacit_status scout(const plan *p, double level, bool *useful, scouted *seen,
+                          tacit_error *err)
 {
-    tacit_one_pilot one = {.owners = p->base.owners,
+    tacit_one_pilot one = {.lone = !(seen->alone > 0),
+                           .owners = p->base.owners,
                            .records = p->base.records,
                            .epsilon = epsilon_at(p, level, p->base.owners, p->base.records),
                            .seed = p->base.seed};
     tacit_status status = tacit_pilot_do(&one, &p->base, p->request->stop, err);
     *useful = one.psi < one.zero / 2;
+    if (*useful && !(seen->level > level)) {
+        seen->level = level;
+        seen->psi = fmax(one.psi, LEAST_PSI);
+    }
+    for (size_t k = 0; k < one.lone_count; k++) {
+        const double s = 1 / one.alone[k].own - 1 / one.alone[k].pooled;
+        seen->alone += one.alone[k].psi / s / (double)one.lone_count;
+    }
     return status;
+}
+
+/* About where together equals alone for what is asked about, as if there were no floor and psi grew
+ * like s^2 from the highest useful level down. */
+static double border_level(const tacit_pilots_request *r, const scouted *seen)
+{
+    const double alone = seen->alone * (r->owners - 1) / r->records;
+    return seen->level * sqrt(alone / seen->psi);
 }
 
 /* The highest level at which a model is worth something, to a factor of 4. */
@@ -89,12 +115,13 @@ static tacit_status find_levels(plan *p, tacit_error *err)
     const double least =
         sqrt(p->base.owners * tacit_epsilon_rate_noise(&p->exchange, MOST_EPSILON)) /
         (double)p->base.records;
+    scouted seen = {0};
     double top = fmax(wanted, 1.01 * least);
     bool useful = false, was = false;
     for (int k = 0; k < SCOUTS; k++) {
         if (epsilon_at(p, top, p->base.owners, p->base.records) > MOST_EPSILON)
             break;
-        tacit_status status = scout(p, top, &useful, err);
+        tacit_status status = scout(p, top, &useful, &seen, err);
         if (status)
             return status;
         say_progress(p, ++p->scouted);
@@ -109,7 +136,8 @@ static tacit_status find_levels(plan *p, tacit_error *err)
                           "tune \"protocol.step\", \"protocol.range\" and \"privacy.clip\" first");
     if (!useful)
         top /= STEP;
-    const double span = fmin(fmax(top / wanted, 30), SPAN);
+    const double lowest = fmin(wanted, border_level(p->request, &seen) / BELOW);
+    const double span = fmin(fmax(top / lowest, 30), SPAN);
     for (int k = 0; k < LEVELS; k++)
         p->level[k] = top * pow(span, -k / (LEVELS - 1.0));
     return TACIT_OK;

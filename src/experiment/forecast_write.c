@@ -39,6 +39,7 @@ static void json_law(tacit_json *json, const char *key, const tacit_fitness_law 
         tacit_json_real(json, "worst", law->worst);
         tacit_json_real(json, "least", law->least);
         tacit_json_real(json, "most", law->most);
+        tacit_json_bool(json, "floor_seen", tacit_fitness_law_floor_seen(law));
         tacit_json_bool(json, "bad", tacit_fitness_law_is_bad(law));
     }
     tacit_json_end(json, '}');
@@ -59,13 +60,17 @@ static void json_owners(tacit_json *json, const tacit_forecast_view *view)
         tacit_json_real(json, "least_own_epsilon", stake->own);
         tacit_json_real(json, "least_common_epsilon", stake->everyone);
         tacit_json_real(json, "least_partners", stake->partners);
+        tacit_json_bool(json, "least_own_epsilon_outside", stake->own_outside);
+        tacit_json_bool(json, "least_common_epsilon_outside", stake->everyone_outside);
+        tacit_json_bool(json, "least_partners_outside", stake->partners_outside);
         tacit_json_end(json, '}');
     }
     tacit_json_end(json, ']');
 }
 
 static void json_map(tacit_json *json, const char *key, const char *by, const double *x,
-                     const double *border, const double *sure, const double *hopeless)
+                     const double *border, const double *sure, const double *hopeless,
+                     const bool *outside)
 {
     tacit_json_begin(json, key, '[');
     for (int k = 0; k < TACIT_MAP_COLUMNS; k++) {
@@ -74,6 +79,7 @@ static void json_map(tacit_json *json, const char *key, const char *by, const do
         tacit_json_real(json, "epsilon", border[k]);
         tacit_json_real(json, "epsilon_95", sure[k]);
         tacit_json_real(json, "epsilon_5", hopeless[k]);
+        tacit_json_bool(json, "outside", outside[k]);
         tacit_json_end(json, '}');
     }
     tacit_json_end(json, ']');
@@ -137,9 +143,10 @@ char *tacit_forecast_json(const tacit_forecast_view *view)
     json_law(&json, "together", view->together);
     json_law(&json, "alone", view->alone);
     json_owners(&json, view);
-    json_map(&json, "by_owners", "owners", map.owners, map.border, map.sure, map.hopeless);
+    json_map(&json, "by_owners", "owners", map.owners, map.border, map.sure, map.hopeless,
+             map.outside);
     json_map(&json, "by_records", "records", map.records, map.by_records, map.records_sure,
-             map.records_hopeless);
+             map.records_hopeless, map.records_outside);
     if (view->checks > 0)
         json_checked(&json, view);
     if (view->pilots)

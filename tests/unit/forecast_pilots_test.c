@@ -140,6 +140,30 @@ static void test_what_is_run(void **state)
     tacit_pilots_clear(&pilots);
 }
 
+/* Asked about an epsilon that does not pay, pilots still get to the one that does. */
+static void test_reaches_the_border(void **state)
+{
+    (void)state;
+    tacit_config config;
+    tacit_pilots pilots;
+    tacit_fitness_law together, alone;
+    tacit_error err = {0};
+    configure(&config, NULL);
+    const tacit_pilots_request request = {.experiment = &config,
+                                          .owners = 3,
+                                          .records = 9600,
+                                          .epsilon = 2,
+                                          .repeats = 2,
+                                          .threads = 2};
+    check_ok(tacit_pilots_run(&pilots, &request, &err), &err);
+    check_ok(tacit_pilots_fit(&pilots, &together, &alone, &err), &err);
+    const double border = tacit_forecast_border(&together, &alone, 3, 3200, 9600);
+    assert_true(border > 2 * request.epsilon && isfinite(border));
+    assert_false(tacit_forecast_border_outside(&together, &alone, 3, 3200, 9600));
+    tacit_pilots_clear(&pilots);
+    tacit_config_clear(&config);
+}
+
 static void test_refuses(void **state)
 {
     (void)state;
@@ -226,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_predicts_larger_runs),
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_what_is_run),
+        cmocka_unit_test(test_reaches_the_border),
         cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_stops),
         cmocka_unit_test(test_fitness),

@@ -345,6 +345,64 @@ static void test_partners(void **state)
     assert_true(isinf(stakes[0].partners) && isinf(stakes[0].own) && isinf(stakes[0].everyone));
 }
 
+/* What rests on a noise or a number of owners that no pilot had is marked. */
+static void test_beyond(void **state)
+{
+    (void)state;
+    tacit_fitness_law together = tacit_fitness_law_given(1e-5, 0, 1e5);
+    const tacit_fitness_law alone = tacit_fitness_law_given(0, 10, 0);
+    const tacit_joiner owners[2] = {{"a", 1000, 4}, {"b", 1000, 4}};
+    tacit_stake stakes[2];
+    forecast_with(stakes, owners, 2, &together, &alone); /* given: nothing is beyond it */
+    assert_false(stakes[0].own_outside || stakes[0].everyone_outside || stakes[0].partners_outside);
+    const double s = tacit_fitness_law_reach(&together, stakes[0].alone.psi);
+    together.freedom = 10;
+    together.repeats = 1;
+    together.fewest = 2;
+    together.largest = 4;
+    together.least = s / 2;
+    together.most = s * 100;
+    forecast_with(stakes, owners, 2, &together, &alone);
+    assert_false(stakes[0].own_outside || stakes[0].everyone_outside || stakes[0].partners_outside);
+    together.least = s * 1.01; /* pilots had more noise than the border */
+    forecast_with(stakes, owners, 2, &together, &alone);
+    assert_true(stakes[0].everyone_outside && stakes[0].own_outside);
+    together.least = s / 2;
+    const tacit_joiner strict[2] = {{"a", 1000, 0.1}, {"b", 1000, 0.1}};
+    forecast_with(stakes, strict, 2, &together, &alone); /* many partners, more than in pilots */
+    assert_true(stakes[0].partners > 3 && stakes[0].partners_outside);
+    assert_true(isinf(stakes[0].own) && !stakes[0].own_outside && !stakes[0].everyone_outside);
+    together.least = s * 1.01; /* the noise of the others was seen, the border was not */
+    forecast_with(stakes, strict, 2, &together, &alone);
+    assert_true(isinf(stakes[0].own) && !stakes[0].own_outside && stakes[0].everyone_outside);
+    together.least = s / 2;
+    together.fewest = 3;
+    forecast_with(stakes, owners, 2, &together, &alone);
+    assert_true(stakes[0].everyone_outside && stakes[0].own_outside);
+    /* A floor above what one has alone: known only where pilots were near it. */
+    together.fewest = 2;
+    together.c[0] = 1;
+    forecast_with(stakes, owners, 2, &together, &alone);
+    assert_true(tacit_fitness_law_floor_seen(&together) && isinf(stakes[0].everyone));
+    assert_true(!stakes[0].everyone_outside && stakes[0].partners_outside);
+    together.least = 0.01;
+    together.most = 1;
+    forecast_with(stakes, owners, 2, &together, &alone);
+    assert_true(!tacit_fitness_law_floor_seen(&together) && isinf(stakes[0].everyone));
+    assert_true(stakes[0].everyone_outside && stakes[0].own_outside);
+    const tacit_forecast_view view = {.owners = owners,
+                                      .stakes = stakes,
+                                      .count = 2,
+                                      .together = &together,
+                                      .alone = &alone,
+                                      .coverage = 0.9};
+    together.c[0] = 1e-5;
+    together.least = s / 1000;
+    const tacit_forecast_map map = tacit_forecast_draw(&view);
+    assert_true(!map.outside[0] && map.owners[0] == 2);
+    assert_true(map.outside[TACIT_MAP_COLUMNS - 1]); /* a hundred owners */
+}
+
 /* Ctrl-C between two owners: a hundred thousand of them take their time. */
 static void test_stops(void **state)
 {
@@ -463,6 +521,7 @@ int main(void)
         cmocka_unit_test(test_exchange),      cmocka_unit_test(test_chance),
         cmocka_unit_test(test_refuses),       cmocka_unit_test(test_too_few_pilots),
         cmocka_unit_test(test_extremes),      cmocka_unit_test(test_stops),
+        cmocka_unit_test(test_beyond),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

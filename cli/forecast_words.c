@@ -18,9 +18,11 @@ static void say(const char *what, const char *words)
 
 static void say_warnings(const tacit_forecast_view *view)
 {
-    bool outside = false;
-    for (size_t i = 0; i < view->count; i++)
+    bool outside = false, lone_outside = false;
+    for (size_t i = 0; i < view->count; i++) {
         outside = outside || view->stakes[i].together.outside;
+        lone_outside = lone_outside || view->stakes[i].alone.outside;
+    }
     if (tacit_fitness_law_is_bad(view->together) || tacit_fitness_law_is_bad(view->alone))
         say("UNRELIABLE", "the pilots do not follow the law, so that the numbers below are worth "
                           "little; see \"misfit\", and tune step, range and clip of the learner "
@@ -28,6 +30,34 @@ static void say_warnings(const tacit_forecast_view *view)
     if (outside && view->pilots)
         say("beyond", "what is asked for lies outside of what the pilots showed: it holds if the "
                       "law goes on, which nobody has seen");
+    if (lone_outside && view->pilots)
+        say("beyond", "no owner of a pilot had so many or so few records: \"alone\" holds if its "
+                      "law goes on");
+}
+
+/* Pilots are smaller than what is asked about, as a rule, and a floor may fall with size. */
+static void say_floor(const tacit_forecast_view *view, size_t below)
+{
+    char text[400];
+    const tacit_fitness_law *law = view->together;
+    double records = 0;
+    for (size_t i = 0; i < view->count; i++)
+        records += view->owners[i].records;
+    if (tacit_fitness_law_floor_seen(law))
+        snprintf(text, sizeof text,
+                 "%zu of %zu owners are better alone at any epsilon: what is left without noise "
+                 "(%.2g) is more than they have%s. More iterations, another step or a larger clip "
+                 "may lower it",
+                 below, view->count, law->c[0],
+                 view->pilots && records > view->pilots->records
+                     ? ", if that does not fall with more records than pilots had"
+                     : "");
+    else
+        snprintf(text, sizeof text,
+                 "the pilots cannot tell whether %zu of %zu owners are better alone at any "
+                 "epsilon: all pilots had noise, and what is left without it (%.2g) is a guess",
+                 below, view->count, law->c[0]);
+    say("floor", text);
 }
 
 /* What the law itself says, however well it fits. */
@@ -45,14 +75,8 @@ static void say_limits(const tacit_forecast_view *view)
                  law->fewest);
         say("owners", text);
     }
-    if (below > 0) {
-        snprintf(text, sizeof text,
-                 "%zu of %zu owners are better alone at any epsilon: what is left without noise "
-                 "(%.2g) is more than they have. More iterations, another step or a larger clip "
-                 "may lower it",
-                 below, view->count, law->c[0]);
-        say("floor", text);
-    }
+    if (below > 0)
+        say_floor(view, below);
 }
 
 static void say_misfit(const tacit_forecast_view *view)
@@ -91,14 +115,15 @@ static void say_laws(const tacit_forecast_view *view)
 
 /* ---- owners ---- */
 
-static void least_words(double least, char *out, size_t size)
+static void least_words(double least, bool outside, char *out, size_t size)
 {
+    const char *mark = outside ? "*" : "";
     if (isinf(least))
-        snprintf(out, size, "none");
+        snprintf(out, size, "none%s", mark);
     else if (least < TACIT_JOIN_EPSILON_LEAST)
-        snprintf(out, size, "any");
+        snprintf(out, size, "any%s", mark);
     else
-        snprintf(out, size, least >= 1000 && least < 1e7 ? "%.0f" : "%.3g", least);
+        snprintf(out, size, least >= 1000 && least < 1e7 ? "%.0f%s" : "%.3g%s", least, mark);
 }
 
 static void say_owner(const char *name, const tacit_joiner *owner, const tacit_stake *s)
@@ -113,9 +138,9 @@ static void say_owner(const char *name, const tacit_joiner *owner, const tacit_s
 static void say_least(const char *name, const tacit_stake *s)
 {
     char own[20], everyone[20], partners[20];
-    least_words(s->own, own, sizeof own);
-    least_words(s->everyone, everyone, sizeof everyone);
-    least_words(s->partners, partners, sizeof partners);
+    least_words(s->own, s->own_outside, own, sizeof own);
+    least_words(s->everyone, s->everyone_outside, everyone, sizeof everyone);
+    least_words(s->partners, s->partners_outside, partners, sizeof partners);
     printf("  %-16.16s %16s %16s %16s\n", name, own, everyone, partners);
 }
 
@@ -126,6 +151,20 @@ static bool all_alike(const tacit_forecast_view *view)
             view->owners[i].epsilon != view->owners[0].epsilon)
             return false;
     return true;
+}
+
+static void explain(const tacit_forecast_view *view, size_t shown)
+{
+    bool marked = false;
+    for (size_t i = 0; i < shown; i++) {
+        const tacit_stake *s = &view->stakes[i];
+        marked = marked || s->own_outside || s->everyone_outside || s->partners_outside;
+    }
+    say("columns", "alone, together: relative fitness psi = f/f* - 1 of a model of one's own, and "
+                   "of a single run together; less is better. pays: the chance that together is "
+                   "better. least: what it takes for a typical run to be so");
+    if (marked)
+        say("*", "beyond the pilots: no pilot had such noise or so many owners");
 }
 
 static void say_owners(const tacit_forecast_view *view)
@@ -146,9 +185,7 @@ static void say_owners(const tacit_forecast_view *view)
     if (!alike && view->count > shown)
         printf("  and %zu more: --json or --out lists all\n", view->count - shown);
     putchar('\n');
-    say("columns", "alone, together: relative fitness psi = f/f* - 1 of a model of one's own, and "
-                   "of a single run together; less is better. pays: the chance that together is "
-                   "better. least: what it takes for a typical run to be so");
+    explain(view, shown);
 }
 
 /* What was predicted, and what came. */
@@ -227,6 +264,23 @@ static void short_count(double count, char *out, size_t size)
         snprintf(out, size, "%.0f", count);
 }
 
+/* A row of stars under columns whose border no pilot was near. */
+static void mark_columns(const bool *outside)
+{
+    bool any = false;
+    for (int j = 0; j < TACIT_MAP_COLUMNS; j++)
+        any = any || outside[j];
+    if (any) {
+        printf("\n  %8s ", "beyond");
+        for (int j = 0; j < TACIT_MAP_COLUMNS; j++)
+            printf("%*s", CELL, outside[j] ? "*" : "");
+    }
+    printf("\n\n");
+    say("map", "# joining pays with a chance of 95 %, + rather yes, - rather no, . hardly (5 %)");
+    if (any)
+        say("*", "the border lies at a noise or a number of owners that no pilot had");
+}
+
 static void say_map(const tacit_forecast_view *view, int which)
 {
     const tacit_forecast_map map = tacit_forecast_draw(view);
@@ -255,8 +309,7 @@ static void say_map(const tacit_forecast_view *view, int which)
         short_count(x[j], label, sizeof label);
         printf("%*s", CELL, label);
     }
-    printf("\n\n");
-    say("map", "# joining pays with a chance of 95 %, + rather yes, - rather no, . hardly (5 %)");
+    mark_columns(owners ? map.outside : map.records_outside);
 }
 
 void cli_forecast_say(const tacit_forecast_view *view, int map)

@@ -20,6 +20,12 @@ typedef struct cloud {
     double *x, *y;
 } cloud;
 
+/* Points of the map that rest on what no pilot had. */
+typedef struct beyond {
+    size_t count;
+    double x[TACIT_MAP_COLUMNS], y[TACIT_MAP_COLUMNS];
+} beyond;
+
 /* ---- where joining pays ---- */
 
 static double mean_epsilon(const tacit_forecast_view *view)
@@ -30,8 +36,26 @@ static double mean_epsilon(const tacit_forecast_view *view)
     return tacit_epsilon_rate_epsilon(&view->together->exchange, sum / (double)view->count);
 }
 
+static void draw_beyond(tacit_chart *chart, beyond *b, const double *x, const double *border,
+                        const bool *outside)
+{
+    b->count = 0;
+    for (int k = 0; k < TACIT_MAP_COLUMNS; k++) {
+        if (!outside[k] || !isfinite(border[k]))
+            continue;
+        b->x[b->count] = x[k];
+        b->y[b->count++] = border[k];
+    }
+    if (b->count > 0)
+        chart->of[chart->series++] = (tacit_series){.name = "beyond the pilots",
+                                                    .mark = TACIT_MARK_DOTS,
+                                                    .count = b->count,
+                                                    .x = b->x,
+                                                    .y = b->y};
+}
+
 static void draw_map(tacit_chart *chart, const tacit_forecast_map *map, const double *here,
-                     const double *epsilon)
+                     const double *epsilon, beyond *b)
 {
     *chart = (tacit_chart){.title = "Where joining pays: owners",
                            .x_label = "number of owners",
@@ -49,9 +73,11 @@ static void draw_map(tacit_chart *chart, const tacit_forecast_map *map, const do
                                   .high = map->sure};
     chart->of[1] = (tacit_series){
         .name = "these owners", .mark = TACIT_MARK_DOTS, .count = 1, .x = here, .y = epsilon};
+    draw_beyond(chart, b, map->owners, map->border, map->outside);
 }
 
-static void draw_records(tacit_chart *chart, const tacit_forecast_map *map, const double *epsilon)
+static void draw_records(tacit_chart *chart, const tacit_forecast_map *map, const double *epsilon,
+                         beyond *b)
 {
     *chart = (tacit_chart){.title = "Where joining pays: records",
                            .x_label = "records of each owner",
@@ -68,6 +94,7 @@ static void draw_records(tacit_chart *chart, const tacit_forecast_map *map, cons
                                   .high = map->records_sure};
     chart->of[1] = (tacit_series){
         .name = "these owners", .mark = TACIT_MARK_DOTS, .count = 1, .x = &map->own, .y = epsilon};
+    draw_beyond(chart, b, map->records, map->by_records, map->records_outside);
 }
 
 /* ---- relative fitness over epsilon ---- */
@@ -242,15 +269,15 @@ static void page_owners(tacit_writer *out, const tacit_forecast_view *view)
     tacit_page_table(out);
     for (size_t i = 0; i < view->count && i < OWNERS_SHOWN; i++) {
         const tacit_stake *s = &view->stakes[i];
-        char least[60] = "no epsilon of its own is enough";
+        char least[100] = "no epsilon of its own is enough";
         if (isfinite(s->own))
             snprintf(least, sizeof least, "pays from an epsilon of %.3g of its own", s->own);
         tacit_page_figure(out, view->owners[i].name,
                           "%.6g records, epsilon %.3g: alone %.3g, together %.3g (%.3g to %.3g), "
-                          "better with a chance of %.0f %%; %s",
+                          "better with a chance of %.0f %%; %s%s",
                           view->owners[i].records, view->owners[i].epsilon, s->alone.psi,
                           s->together.psi, s->together.low, s->together.high, 100 * s->chance,
-                          least);
+                          least, s->own_outside ? " (beyond the pilots)" : "");
     }
     tacit_page_table_end(out);
     if (view->count > OWNERS_SHOWN)
@@ -259,9 +286,13 @@ static void page_owners(tacit_writer *out, const tacit_forecast_view *view)
 
 static void page_warnings(tacit_writer *out, const tacit_forecast_view *view)
 {
-    bool outside = false;
-    for (size_t i = 0; i < view->count; i++)
+    bool outside = false, lone_outside = false;
+    size_t below = 0;
+    for (size_t i = 0; i < view->count; i++) {
         outside = outside || view->stakes[i].together.outside;
+        lone_outside = lone_outside || view->stakes[i].alone.outside;
+        below += view->stakes[i].alone.psi <= view->together->c[0];
+    }
     if (tacit_fitness_law_is_bad(view->together) || tacit_fitness_law_is_bad(view->alone))
         tacit_page_words(out,
                          "The pilots do not follow the law: what is predicted here is worth "
@@ -271,6 +302,16 @@ static void page_warnings(tacit_writer *out, const tacit_forecast_view *view)
         tacit_page_words(out,
                          "What is predicted lies outside of what the pilots showed: it holds if "
                          "the law goes on, which nobody has seen.",
+                         true);
+    if (lone_outside && view->pilots)
+        tacit_page_words(out,
+                         "No owner of a pilot had so many or so few records as these: what they "
+                         "have alone holds if its law goes on.",
+                         true);
+    if (below > 0 && !tacit_fitness_law_floor_seen(view->together))
+        tacit_page_words(out,
+                         "The pilots cannot tell whether some owners are better alone at any "
+                         "epsilon: all pilots had noise, and what is left without it is a guess.",
                          true);
     if (view->pilots)
         tacit_page_words(out,
@@ -285,14 +326,15 @@ char *tacit_forecast_page(const tacit_forecast_view *view)
     const tacit_forecast_map map = tacit_forecast_draw(view);
     const double here = (double)view->count, epsilon = mean_epsilon(view);
     tacit_chart chart;
+    beyond b;
     curve c[2];
     tacit_page_open(&out, "Is it worth joining?",
                     "relative fitness of a model learned together under privacy, and alone");
     page_warnings(&out, view);
     tacit_page_grid(&out);
-    draw_map(&chart, &map, &here, &epsilon);
+    draw_map(&chart, &map, &here, &epsilon, &b);
     tacit_page_chart(&out, &chart);
-    draw_records(&chart, &map, &epsilon);
+    draw_records(&chart, &map, &epsilon, &b);
     tacit_page_chart(&out, &chart);
     draw_epsilon(&chart, view, c);
     tacit_page_chart(&out, &chart);
@@ -311,7 +353,8 @@ char *tacit_forecast_svg(const tacit_forecast_view *view)
     const tacit_forecast_map map = tacit_forecast_draw(view);
     const double here = (double)view->count, epsilon = mean_epsilon(view);
     tacit_chart chart;
-    draw_map(&chart, &map, &here, &epsilon);
+    beyond b;
+    draw_map(&chart, &map, &here, &epsilon, &b);
     tacit_chart_svg(&out, &chart);
     return tacit_writer_take(&out);
 }

@@ -46,6 +46,15 @@ page = open("folder/forecast.html").read()
 assert "Is it worth joining?" in page and page.count("<svg") >= 5, page.count("<svg")
 assert open("folder/map.svg").read().startswith("<svg")
 PY
+# What rests on more owners or other noise than the pilots had is marked, for people and programs.
+says 'beyond the pilots: no pilot had such noise or so many owners' "$TACIT" forecast "${quick[@]}"
+says 'the border lies at a noise or a number of owners that no pilot had' "$TACIT" forecast "${quick[@]}"
+says '"least_partners_outside": true' "$TACIT" forecast "${quick[@]}" --json
+"$TACIT" forecast "${quick[@]}" --records 400 --out marked >/dev/null || complain "marked"
+grep -qF '>beyond the pilots<' marked/forecast.html || complain "the page does not mark what is beyond"
+says 'no owner of a pilot had so many or so few records' "$TACIT" forecast "${quick[@]}" --records 1e6
+! "$TACIT" forecast "${given[@]}" | grep -q 'beyond' || complain "given constants have nothing beyond"
+says 'if that does not fall with more records' "$TACIT" forecast "${quick[@]}"
 says 'misfit' "$TACIT" forecast "${quick[@]}"
 says '2 runs of it came to psi' "$TACIT" forecast "${quick[@]}" --records 400 --check 2
 says '"checked": [' "$TACIT" forecast "${quick[@]}" --records 400 --check 2 --json

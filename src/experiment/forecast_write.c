@@ -162,13 +162,16 @@ static char *csv_text(const tacit_forecast_view *view)
     tacit_writer out = {0};
     tacit_write_text(&out, "owner,records,epsilon,alone,alone_low,alone_high,together,together_low,"
                            "together_high,chance,least_own_epsilon,least_common_epsilon,"
-                           "least_partners\n");
+                           "least_partners,least_own_epsilon_outside,"
+                           "least_common_epsilon_outside,least_partners_outside\n");
     for (size_t i = 0; i < view->count; i++) {
         const tacit_joiner *owner = &view->owners[i];
         const tacit_stake *s = &view->stakes[i];
-        const double cells[] = {owner->records, owner->epsilon,  s->alone.psi,    s->alone.low,
-                                s->alone.high,  s->together.psi, s->together.low, s->together.high,
-                                s->chance,      s->own,          s->everyone,     s->partners};
+        const double cells[] = {owner->records,  owner->epsilon,      s->alone.psi,
+                                s->alone.low,    s->alone.high,       s->together.psi,
+                                s->together.low, s->together.high,    s->chance,
+                                s->own,          s->everyone,         s->partners,
+                                s->own_outside,  s->everyone_outside, s->partners_outside};
         tacit_csv_text(&out, owner->name);
         for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) {
             tacit_write_text(&out, ",");

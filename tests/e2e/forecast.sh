@@ -42,6 +42,8 @@ assert len(rows) == len(d["owners"]) == 3
 assert math.isclose(float(rows[0]["together"]), d["owners"][0]["together"]["psi"])
 assert d["owners"][0]["together"]["low"] < d["owners"][0]["together"]["psi"] < d["owners"][0]["together"]["high"]
 assert 0 <= d["owners"][0]["chance"] <= 1
+for key in "least_own_epsilon_outside", "least_common_epsilon_outside", "least_partners_outside":
+    assert float(rows[0][key]) == d["owners"][0][key], key
 page = open("folder/forecast.html").read()
 assert "Is it worth joining?" in page and page.count("<svg") >= 5, page.count("<svg")
 assert open("folder/map.svg").read().startswith("<svg")

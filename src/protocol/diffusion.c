@@ -111,13 +111,24 @@ static bool must_stand(const diffusion_shared *s, const diffusion_agent *self, d
                                records) > self->planned;
 }
 
+/* Where a batch begins; drawn ones depend on chance alone, so bounds are the same. */
+static size_t first_record(tacit_env *env, const diffusion_shared *s, const diffusion_agent *self,
+                           size_t batch)
+{
+    const size_t records = tacit_facts_of(env)->records;
+    uint64_t draw = self->batches * batch;
+    if (s->options.order)
+        tacit_draw(env, self->batches, &draw, sizeof draw);
+    return (size_t)(draw % records);
+}
+
 static tacit_status descend(tacit_env *env, const diffusion_shared *s, diffusion_agent *self,
                             double keep)
 {
     const size_t records = tacit_facts_of(env)->records;
     const size_t wish = diffusion_batch(s, records);
     const size_t batch = must_stand(s, self, keep, wish, records) ? 0 : wish;
-    const tacit_some_records some = {.first = batch ? (size_t)(self->batches * batch % records) : 0,
+    const tacit_some_records some = {.first = batch ? first_record(env, s, self, batch) : 0,
                                      .count = batch};
     self->batches++;
     return tacit_tracked_descend(&self->w, &s->tracking, s->model, tacit_own_data(env, TACIT_TRAIN),

@@ -26,6 +26,7 @@ typedef struct diffusion_options {
     int64_t iterations;
     double period, patience;
     int64_t batch; /* records a step; 0: all */
+    int order;     /* of batches: 0 one after the other, 1 drawn */
     double reach, radius;
     int64_t fraction, least, colluders, epoch;
     int pairs;
@@ -84,7 +85,7 @@ tacit_status diffusion_setup(void *shared, const void *options, const tacit_setu
 tacit_trust diffusion_trust(const void *options);
 const char *diffusion_sees(const void *options);
 extern const tacit_option diffusion_rows[];
-enum { DIFFUSION_ROWS = 19 };
+enum { DIFFUSION_ROWS = 20 };
 #define DIFFUSION_SECTION                                                     \
     {                                                                         \
         "protocol", diffusion_rows, DIFFUSION_ROWS, sizeof(diffusion_options) \

@@ -317,6 +317,7 @@ static const char *const strategies[] = {"consensus", "cta", "atc", "general", N
 static const char *const noises[] = {"none", "independent", "homomorphic", "local-homomorphic",
                                      NULL};
 static const char *const pairs[] = {"all", "split", NULL};
+static const char *const orders[] = {"cyclic", "random", NULL};
 #define FIELD(name) offsetof(diffusion_options, name)
 #define POLICY(option, by_default, where, words)                           \
     {                                                                      \
@@ -390,6 +391,13 @@ const tacit_option diffusion_rows[] = {
      .max = 1e9,
      .offset = FIELD(batch),
      .help = "records of a step, one batch after the other (1: streaming); 0: all of them"},
+    {.key = "order",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "cyclic",
+     .choices = orders,
+     .offset = FIELD(order),
+     .help = "of batches: one after the other, or each drawn at random, as the paper does (which "
+             "leaves more gradient noise)"},
     {.key = "reach",
      .type = TACIT_OPT_REAL,
      .fallback = "10",

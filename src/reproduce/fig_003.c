@@ -32,14 +32,15 @@ static tacit_status configure(tacit_config *config, const spread_run *r,
                               const tacit_reproduce_request *request, tacit_error *err)
 {
     char yaml[4000], folder[TACIT_TEXT_MAX + 20];
-    int len = snprintf(yaml, sizeof yaml,
-                       "%srun: {seed: %lld, time: %lld, every: 0}\n"
-                       "protocol: {name: diffusion, strategy: %s, noise: %s, step: %.17g, "
-                       "sigma: %.17g, iterations: %lld, batch: %lld, radius: %.17g, reach: %.17g, "
-                       "patience: 0}\n",
-                       r->task, (long long)r->seed, (long long)r->iterations + 1,
-                       spread_strategies[r->strategy], spread_noises[r->noise], r->step, r->sigma,
-                       (long long)r->iterations, (long long)r->batch, r->radius, r->reach);
+    int len = snprintf(
+        yaml, sizeof yaml,
+        "%srun: {seed: %lld, time: %lld, every: 0}\n"
+        "protocol: {name: diffusion, strategy: %s, noise: %s, step: %.17g, "
+        "sigma: %.17g, iterations: %lld, batch: %lld, order: random, radius: %.17g, reach: %.17g, "
+        "patience: 0}\n",
+        r->task, (long long)r->seed, (long long)r->iterations + 1, spread_strategies[r->strategy],
+        spread_noises[r->noise], r->step, r->sigma, (long long)r->iterations, (long long)r->batch,
+        r->radius, r->reach);
     if (r->noise == SPREAD_INDEPENDENT || r->noise == SPREAD_HOMOMORPHIC)
         len += snprintf(yaml + len, sizeof yaml - (size_t)len,
                         "privacy: {mechanism: gaussian, clip: %.17g, epsilon: %g}\n", r->clip,

@@ -51,6 +51,10 @@ static void test_same_for_any_threads(void **state)
     for (size_t k = 0; tacit_reproductions[k]; k++) {
         if (tacit_reproductions[k]->needs_data)
             continue; /* tests have none */
+        if (SLOW_THREADS) { /* races are looked for here; what comes out, in other builds */
+            tacit_reproduced_free(quick(tacit_reproductions[k]->name, 1, 3));
+            continue;
+        }
         char *text[2];
         for (uint32_t t = 0; t < 2; t++) {
             tacit_reproduced *result = quick(tacit_reproductions[k]->name, 1, t == 0 ? 1 : 3);

@@ -41,7 +41,7 @@ lint_cppcheck() {
         --inline-suppr --suppress=missingIncludeSystem --suppress=internalAstError \
         --suppress=objectIndex --suppress=memleak:src/runtime/sim/engine.c \
         --suppress=normalCheckLevelMaxBranches \
-        -D__linux__ -D__x86_64__ -Iinclude -Isrc src cli
+        -D__linux__ -D__x86_64__ -D__cppcheck__ -Iinclude -Isrc src cli
 }
 
 lint_tidy() {

@@ -178,11 +178,15 @@ static inline void tacit_drop_(tacit_env *env, const void *vector)
     if (vector)
         env->ops->drop(env->ctx, vector);
 }
+#ifdef __cppcheck__ /* 2.10 crashes over _Generic in some places */
+#define tacit_drop(env, vector) (tacit_drop_((env), (vector)))
+#else
 #define tacit_drop(env, vector) \
     (tacit_drop_((env), _Generic((vector), tacit_public *: (vector),   \
                                  const tacit_public *: (vector),       \
                                  tacit_secret *: (vector),             \
                                  const tacit_secret *: (vector))))
+#endif
 
 /* ---- privacy ---- */
 static inline tacit_status tacit_reserve(tacit_env *env, const tacit_cost *cost,

@@ -103,7 +103,7 @@ static normal equations(const double c[TERMS], const tacit_fit_points *points)
  * INFINITY if a constant came out below zero. */
 static double solve_set(double c[TERMS], const normal *n, unsigned set)
 {
-    size_t index[TERMS], count = 0;
+    size_t index[TERMS] = {0}, count = 0;
     for (size_t k = 0; k < TERMS; k++)
         if (set & 1u << k)
             index[count++] = k;
@@ -306,7 +306,10 @@ static int by_setting(const void *a, const void *b)
 
 static bool same_setting(const tacit_fit_order *a, const tacit_fit_order *b)
 {
-    return memcmp(a->setting, b->setting, sizeof a->setting) == 0;
+    for (size_t k = 0; k < sizeof a->setting / sizeof *a->setting; k++)
+        if (a->setting[k] != b->setting[k])
+            return false;
+    return true;
 }
 
 static double miss(const tacit_fitness_law *law, const tacit_fit_points *points, size_t order)

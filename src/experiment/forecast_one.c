@@ -73,7 +73,7 @@ static tacit_status set_sizes(tacit_config *config, bool drawn, uint32_t owners,
     if (!status)
         status = set(config, err, "data.partition=iid");
     if (!status && records > 0)
-        status = set(config, err, "data.records=%llu", (unsigned long long)(each * owners));
+        status = set(config, err, "data.records=%llu", (unsigned long long)each * owners);
     if (!status)
         status = set(config, err, "data.shuffle=true");
     if (!status)

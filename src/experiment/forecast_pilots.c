@@ -308,8 +308,9 @@ static tacit_status fit_one_crowd(const tacit_pilots *pilots, tacit_fitness_law 
         if (pilots->run[k].owners == pilots->owners)
             some[count++] = pilots->run[k];
     tacit_status status = tacit_fitness_law_fit(law, some, count, &options, err);
+    size_t seen = 0; /* the worst of those is which of all? */
     for (size_t k = 0; k < pilots->count && !status; k++)
-        if (memcmp(&pilots->run[k], &some[law->worst_at], sizeof *some) == 0) {
+        if (pilots->run[k].owners == pilots->owners && seen++ == law->worst_at) {
             law->worst_at = k;
             break;
         }

@@ -50,8 +50,8 @@ uint64_t learner_cap(uint64_t iterations, uint64_t owners, double beta)
 {
     if (owners <= 1)
         return iterations;
-    const double p = 1 / (double)owners, odds = log((1 - p) / p);
-    double log_mass = (double)iterations * log(p), tail = 0; /* P(X = j), P(X > j) */
+    const double odds = log((double)owners - 1); /* (1 - p) / p, p = 1 / owners */
+    double log_mass = -(double)iterations * log((double)owners), tail = 0; /* P(X = j), P(X > j) */
     for (uint64_t j = iterations; j > 1; j--) {
         const double more = tail + exp(log_mass);
         if (more > beta)

@@ -212,7 +212,7 @@ static void read_ledgers(owners_run *r, tacit_session *session)
 /* The median over owners: one with a wild record among its few is worse off than most. */
 static tacit_status learn_alone(owners_run *r, const tacit_fitness *fitness, tacit_error *err)
 {
-    double psi[ASKED];
+    double psi[ASKED] = {0};
     size_t count = 0;
     tacit_status status = TACIT_OK;
     for (uint32_t k = 1; k <= r->owners && count < ASKED && !status; k++)

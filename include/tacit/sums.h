@@ -30,8 +30,8 @@
  * show a single word. docs/masks.md has the argument.
  *
  * An agent's round is over when it has its sum (or none) and every neighbour has either opened
- * its word or let `patience` pass. Whoever is called for a later round than its own has fallen
- * behind and skips to that round.
+ * its word or been silent for three times `patience`. Whoever is called for later rounds by two
+ * neighbours has fallen behind and skips: one alone may lie.
  */
 #include "tacit/masks.h"
 #include "tacit/protocol.h"

@@ -11,8 +11,9 @@
  *   local-homomorphic   weighted psi, hidden in the sum of the receiver's neighbours (sums.h)
  *
  * How much a record can change psi is carried by psi (tracked.h). What is paid for was fixed
- * before the run began: an agent whose psi is more sensitive than that, because neighbours were
- * missing, holds its tongue until it is not.
+ * before the run began: an agent whose psi would become more sensitive than that, because
+ * neighbours were missing, stands still until it may go on (diffusion.c). Should it be so all the
+ * same, it holds its tongue.
  */
 #include <math.h>
 

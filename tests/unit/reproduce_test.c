@@ -50,7 +50,7 @@ static void test_same_for_any_threads(void **state)
     (void)state;
     for (size_t k = 0; tacit_reproductions[k]; k++) {
         if (tacit_reproductions[k]->needs_data)
-            continue; /* tests have none */
+            continue;       /* tests have none */
         if (SLOW_THREADS) { /* races are looked for here; what comes out, in other builds */
             tacit_reproduced_free(quick(tacit_reproductions[k]->name, 1, 3));
             continue;

@@ -81,7 +81,7 @@ static double roofline(const shape *s)
 int main(void)
 {
     static const shape shapes[] = {
-        {20000, 100, 10, "none"}, {20000, 100, 2, "none"}, {20000, 1, 10, "none"}};
+        {20000, 100, 10, "none"}, {20000, 100, 4, "none"}, {20000, 1, 10, "none"}};
     FILE *out = bench_open("diffusion");
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
         char name[80];

@@ -275,8 +275,8 @@ static void find_company(char *text, size_t size, const figure *f, size_t which)
                  "paper.");
     else if (best > 0)
         snprintf(text, size,
-                 "The budget that is enough falls up to N = %u, as in the paper, and not beyond: "
-                 "of %u iterations an owner answers %u at N = %u, and steps must be long.",
+                 "The budget that is enough falls up to N = %u, as in the paper, and not beyond "
+                 "(of %u iterations an owner answers %u at N = %u).",
                  g->owners[best], f->iterations, f->iterations / g->owners[g->counts - 1],
                  g->owners[g->counts - 1]);
     else

@@ -397,6 +397,7 @@ sums: signatures not looked at@src/protocol/sums_keys.c@s#return tacit_verify(&a
 sums: too small sets answered@src/protocol/sums_member.c@s#if (p.count < a->plan->least)#if (0)#@unit/sums_attack_test
 diffusion: stands never still@src/protocol/diffusion.c@s#return self->planned > 0 \&\& s->options.noise#return false \&\& s->options.noise#@unit/diffusion_test
 sums: withheld seeds forgiven@src/protocol/sums_receiver.c@s#a->s->round + SUMS_SHUNNED#0#@unit/sums_attack_test
+diffusion: batches never drawn@src/protocol/diffusion.c@s/if (s->options.order)/if (0)/@unit/diffusion_test
 EOF
 )
 

@@ -159,6 +159,26 @@ static bool finite_models(const bench *b)
     return true;
 }
 
+/* Batches one after the other are others than those drawn; of all records there is one order. */
+static void test_order_of_batches(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"batch: 1", "batch: 1, order: random", "batch: 0",
+                                       "batch: 0, order: random"};
+    double first[4];
+    for (int k = 0; k < 4; k++) {
+        bench b;
+        char extra[100];
+        snprintf(extra, sizeof extra, "iterations: 30, %s", ways[k]);
+        run(&b, extra, "mechanism: none", "");
+        const tacit_runtime *rt = tacit_session_runtime(b.session);
+        first[k] = tacit_vector_get(tacit_vector_of_secret(rt->ops->agent_model(rt, 0)), 0, 0);
+        close_bench(&b);
+    }
+    assert_true(first[0] != first[1]);
+    assert_true(fabs(first[2] - first[3]) < 1e-12);
+}
+
 /* A budget for a third of the way: agents fall silent, and all go on to the end. */
 static void test_budget_ends(void **state)
 {
@@ -345,11 +365,12 @@ static void test_adversaries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_independent_costs),   cmocka_unit_test(test_homomorphic_costs),
-        cmocka_unit_test(test_user_costs),          cmocka_unit_test(test_noise_from_a_budget),
-        cmocka_unit_test(test_budget_ends),         cmocka_unit_test(test_lossy_networks),
-        cmocka_unit_test(test_nobody_falls_silent), cmocka_unit_test(test_checkpoints),
-        cmocka_unit_test(test_bad_options),         cmocka_unit_test(test_adversaries),
+        cmocka_unit_test(test_independent_costs), cmocka_unit_test(test_homomorphic_costs),
+        cmocka_unit_test(test_user_costs),        cmocka_unit_test(test_noise_from_a_budget),
+        cmocka_unit_test(test_order_of_batches),  cmocka_unit_test(test_budget_ends),
+        cmocka_unit_test(test_lossy_networks),    cmocka_unit_test(test_nobody_falls_silent),
+        cmocka_unit_test(test_checkpoints),       cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_adversaries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,7 @@
  * Nothing here branches on secrets or uses them as an index.
  */
 #include "tacit/base.h"
+#include "tacit/noise.h"
 #include "tacit/vector.h"
 
 #define TACIT_MASK_KEY 32
@@ -109,6 +110,16 @@ tacit_status tacit_mask_turn_open(tacit_mask_turn *turn, uint64_t round, uint32_
 tacit_status tacit_mask_word(tacit_mask_turn *turn, tacit_public *out, uint32_t out_segment,
                              const tacit_secret *number, const tacit_mask *masks, size_t count,
                              const uint8_t own[TACIT_MASK_KEY], tacit_error *err);
+/* The same with Gaussian noise between pairs (thesis 001, section 4.1) in place of masks: each
+ * pair's stream is not added, but read by the sampler of `noise`, and what it draws is added. */
+tacit_status tacit_mask_word_noisy(tacit_mask_turn *turn, tacit_public *out, uint32_t out_segment,
+                                   const tacit_secret *number, const tacit_noise *noise,
+                                   const tacit_mask *masks, size_t count,
+                                   const uint8_t own[TACIT_MASK_KEY], tacit_error *err);
+/* What one pair added for (round, attempt) is taken out of a sum again: minus what `mask` says.
+ * `noise` NULL: a mask. */
+void tacit_mask_undo(tacit_public *sum, const tacit_mask *mask, const tacit_noise *noise,
+                     uint64_t round, uint32_t attempt);
 /* The receiver's side: sum (segment 0) += word's numbers; sum -= the stream of an own seed. */
 void tacit_mask_gather(tacit_public *sum, const tacit_public *word, uint32_t word_segment);
 void tacit_mask_uncover(tacit_public *sum, const uint8_t own[TACIT_MASK_KEY], uint64_t round,

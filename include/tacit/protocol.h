@@ -9,6 +9,8 @@
 #include "tacit/env.h"
 #include "tacit/graph.h"
 
+struct tacit_board;
+
 /* What a protocol may know before agents exist. */
 typedef struct tacit_setup {
     uint64_t agents;
@@ -19,18 +21,20 @@ typedef struct tacit_setup {
     const tacit_privacy_options *privacy;
     const double *epsilon;    /* one an agent, if budgets differ; NULL: privacy->epsilon for all */
     tacit_costs *costs;       /* for tacit_costs_vouch; NULL on a node */
-    const tacit_graph *graph; /* who is near whom, as far as it is public; NULL on a node */
+    const tacit_graph *graph; /* who is near whom, as far as it is public; NULL on a node unless
+                                 the protocol is TACIT_WHOLE */
     const uint32_t *records;  /* m_i of every agent, public under `replace`; NULL on a node */
     double until;             /* when the run ends, if that is settled; 0: it is not */
 } tacit_setup;
 
 /* tacit_protocol.flags */
 enum {
-    TACIT_WAKES = 1,     /* wants a Poisson clock */
-    TACIT_CHATTY = 2,    /* sends while handling messages or to strangers, has timers or requests */
-    TACIT_ORACLE = 4,    /* needs pooled data: simulator only */
-    TACIT_GROUPS = 8,    /* gives to sums over all agents (tacit_give) */
-    TACIT_OWN_BOUND = 16 /* bounds records by protocol.radius: privacy.clip has no effect */
+    TACIT_WAKES = 1,  /* wants a Poisson clock */
+    TACIT_CHATTY = 2, /* sends while handling messages or to strangers, has timers or requests */
+    TACIT_ORACLE = 4, /* needs pooled data: simulator only */
+    TACIT_GROUPS = 8, /* gives to sums over all agents (tacit_give) */
+    TACIT_OWN_BOUND = 16, /* bounds records by protocol.radius: privacy.clip has no effect */
+    TACIT_WHOLE = 32      /* must know the whole graph (setup.graph), on a node, too */
 };
 
 typedef struct tacit_protocol {
@@ -45,6 +49,8 @@ typedef struct tacit_protocol {
      * NULL: with defaults. */
     const char *(*sees)(const void *options);
     uint32_t flags;
+    /* Optional: the flags where they depend on the options; `flags` are those of the defaults. */
+    uint32_t (*flags_for)(const void *options);
     tacit_section options; /* section name "protocol"; struct size in .size */
 
     /* Once a run: check options against the setup; may fill `shared` (shared_size bytes,
@@ -72,11 +78,19 @@ typedef struct tacit_protocol {
     /* Optional: true if the protocol minimises Q (docs/protocols/cd.md), and with which mu and
      * confidence c_i for an agent of `records` records. */
     bool (*coupling)(const void *shared, size_t records, double *mu, double *confidence);
+    /* Optional: what was published of the last sum (board.h), for who wants to add it up again;
+     * `out` points into `self` and is good until its next event. TACIT_NO: there is nothing. */
+    tacit_status (*board)(const void *shared, const void *self, struct tacit_board *out);
 } tacit_protocol;
 
 /* All protocols, NULL-terminated; by name. */
 extern const tacit_protocol *const tacit_protocols[];
 const tacit_protocol *tacit_protocol_find(const char *name);
+
+static inline uint32_t tacit_protocol_flags(const tacit_protocol *protocol, const void *options)
+{
+    return protocol->flags_for && options ? protocol->flags_for(options) : protocol->flags;
+}
 
 static inline tacit_trust tacit_protocol_trust(const tacit_protocol *protocol, const void *options)
 {

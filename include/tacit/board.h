@@ -43,7 +43,9 @@ typedef struct tacit_board {
     size_t keys;
     const int64_t *total;        /* numbers */
     const int64_t *beside_total; /* beside */
+    void *memory;                /* all of the above, if tacit_board_clear shall free it */
 } tacit_board;
+void tacit_board_clear(tacit_board *board);
 
 /* What a member commits to when it publishes its word, and what it signs by tacit_sign: 32 bytes.
  */
@@ -52,6 +54,10 @@ void tacit_board_word_text(uint8_t text[TACIT_MASK_KEY], const tacit_board *boar
                            const tacit_board_word *word);
 void tacit_board_key_text(uint8_t text[TACIT_MASK_KEY], const tacit_board *board,
                           const tacit_board_key *key);
+
+/* The noise of pairs that `pair` means, the same for who made words and who adds up again;
+ * NULL for 0. tacit_noise_free when done. */
+tacit_status tacit_board_noise(tacit_noise **out, double pair, tacit_error *err);
 
 typedef tacit_status tacit_board_verify(void *ctx, tacit_agent agent, const void *text, size_t len,
                                         const uint8_t signature[TACIT_SIGNATURE]);

@@ -213,4 +213,19 @@ tacit_status tacit_data_csv_text(tacit_source *out, const tacit_data_options *op
                                  const char *name, const char *text, size_t len,
                                  tacit_scalar scalar, uint64_t seed, tacit_error *err);
 
+/* ---- a plain matrix from a file ---- */
+typedef struct tacit_matrix {
+    size_t rows, columns; /* both at least 1 after reading */
+    double *value;        /* row by row, all finite */
+} tacit_matrix;
+/* NPY of two dimensions, or text: a row a line, numbers between commas, blanks or tabs, '#' before
+ * a comment; gzip and xz are unpacked. `header`: a first line that is skipped if it says exactly
+ * this; NULL: none. `out` is empty on failure. */
+tacit_status tacit_matrix_read(tacit_matrix *out, const char *path, const char *header,
+                               tacit_error *err);
+/* The same from memory; `name` is the file for messages. */
+tacit_status tacit_matrix_parse(tacit_matrix *out, const char *name, const char *header,
+                                const char *bytes, size_t len, tacit_error *err);
+void tacit_matrix_clear(tacit_matrix *matrix); /* {0} is empty */
+
 #endif

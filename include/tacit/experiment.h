@@ -40,6 +40,12 @@ typedef struct tacit_experiment {
     void *protocol_options; /* protocol->options.size bytes */
 } tacit_experiment;
 
+/* The protocol's flags with the options it is run with. */
+static inline uint32_t tacit_experiment_flags(const tacit_experiment *experiment)
+{
+    return tacit_protocol_flags(experiment->protocol, experiment->protocol_options);
+}
+
 /* The sections of a configuration in the order help shows them, without the options of the
  * protocols (tacit_protocols[]->options). */
 extern const tacit_section *const tacit_experiment_sections[];

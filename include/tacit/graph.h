@@ -184,7 +184,8 @@ tacit_status tacit_graph_spectral_gap(const tacit_graph *graph, tacit_mixing_kin
 typedef enum tacit_kernel_kind {
     TACIT_KERNEL_SPECTRAL, /* (I + alpha L')^-2decay, L' the normalised Laplacian of W^kappa */
     TACIT_KERNEL_POWER,    /* W^kappa + I, entry by entry */
-    TACIT_KERNEL_HEAT      /* (I + alpha L)^-1, L = D - W */
+    TACIT_KERNEL_HEAT,     /* (I + alpha L)^-1, L = D - W */
+    TACIT_KERNEL_GIVEN     /* a matrix from outside: tacit_kernel_graph */
 } tacit_kernel_kind;
 extern const char *const tacit_kernel_kinds[]; /* names, NULL behind the last */
 typedef struct tacit_kernel {
@@ -196,5 +197,30 @@ typedef struct tacit_kernel {
  * (times the roots of their eigenvalues), of norm 1; zeros for agents they do not reach. */
 tacit_status tacit_graph_basis(const tacit_graph *graph, const tacit_kernel *kernel, size_t rank,
                                double *basis, tacit_error *err);
+
+/* A kernel that somebody made: agents x agents numbers, finite, nonnegative, symmetric (up to 1e-9
+ * of the larger one: then the mean of both counts), without a row of zeros. Its entries off the
+ * diagonal become a graph, those on it `diagonal` (one an agent). */
+#define TACIT_KERNEL_MOST_AGENTS 20000
+tacit_status tacit_kernel_graph(tacit_graph *graph, double *diagonal, uint32_t agents,
+                                const double *kernel, tacit_error *err);
+/* tacit_graph_basis of such a kernel: leading eigenvectors times the roots of their eigenvalues;
+ * what is negative in its spectrum, which no covariance has, is left out. */
+tacit_status tacit_kernel_basis(const tacit_graph *graph, const double *diagonal, size_t rank,
+                                double *basis, tacit_error *err);
+
+/* ---- factorisations ----
+ * With columns C (the basis) and A = C^T C, the prior of agent i from a noisy sum Y = C S + Z is
+ * row i of C^T Y over (A m)_i: its error is the noise times |c_i| / (A m)_i, and over all agents
+ * the root of the sum of their squares. For any r x r matrix G the same A is (C^T G^-1)(G C), and
+ * the error is that of the rows of C^T G^-1. This looks for the G of least error under which no
+ * column is longer than 1, and puts G C into `basis`. `weight` is m; NULL: 1 for all. It never
+ * makes the error larger. `error` (NULL: not wanted) is that before and after, for noise 1, and a
+ * bound below which no G gets. */
+typedef struct tacit_factored {
+    double before, after, bound;
+} tacit_factored;
+tacit_status tacit_basis_optimise(size_t agents, size_t rank, const double *weight, double *basis,
+                                  tacit_factored *error, tacit_error *err);
 
 #endif

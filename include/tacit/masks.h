@@ -43,6 +43,8 @@ void tacit_mask_keys_make(tacit_mask_keys *keys, const uint8_t seed[TACIT_MASK_K
 tacit_status tacit_mask_agree(uint8_t shared[TACIT_MASK_KEY], const tacit_mask_keys *mine,
                               const uint8_t other[TACIT_MASK_KEY], tacit_error *err);
 void tacit_mask_wipe(void *secret, size_t len);
+/* BLAKE2b-256 of a label, its end mark, and bytes: for what agents must see alike. */
+void tacit_mask_hash(uint8_t out[TACIT_MASK_KEY], const char *label, const void *bytes, size_t len);
 
 /* ---- places: what a mask is for ---- */
 typedef struct tacit_mask_place {
@@ -124,6 +126,11 @@ void tacit_mask_undo(tacit_public *sum, const tacit_mask *mask, const tacit_nois
 void tacit_mask_gather(tacit_public *sum, const tacit_public *word, uint32_t word_segment);
 void tacit_mask_uncover(tacit_public *sum, const uint8_t own[TACIT_MASK_KEY], uint64_t round,
                         uint32_t attempt);
+
+/* A sum outside of any environment, for who adds up again: one segment of `numbers` whole numbers,
+ * zero. NULL: no memory. */
+tacit_public *tacit_mask_sum_create(size_t numbers);
+void tacit_mask_sum_free(tacit_public *sum);
 
 /* ---- fixed point ---- */
 /* Values of size at most `most`, brought to whole steps of 2^-fraction (whichever way they are

@@ -96,7 +96,8 @@ typedef struct tacit_node_plan {
     const struct tacit_identity *identity;
     const tacit_node_member *members; /* all, this one included */
     uint32_t member_count, self;
-    uint32_t agents; /* in the whole consortium */
+    uint32_t agents;          /* in the whole consortium */
+    const tacit_graph *graph; /* of all agents, for protocols that are TACIT_WHOLE; else NULL */
     const tacit_node_agent *hosted;
     uint32_t hosted_count;
     const tacit_dataset *data; /* NULL: agents without records */
@@ -124,6 +125,9 @@ uint16_t tacit_node_status_port(const tacit_node *node);
 
 /* The model of hosted agent `index`, NULL if it has none yet. */
 const tacit_secret *tacit_node_model(const tacit_node *node, uint32_t index);
+/* What was published of the last sum that it heard (tacit_protocol.board); tacit_board_clear when
+ * done. TACIT_NO: there is nothing. */
+tacit_status tacit_node_board(const tacit_node *node, uint32_t index, struct tacit_board *out);
 
 /* ---- what it looks like: for /metrics, /status and tables ---- */
 

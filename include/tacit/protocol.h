@@ -34,7 +34,9 @@ enum {
     TACIT_ORACLE = 4, /* needs pooled data: simulator only */
     TACIT_GROUPS = 8, /* gives to sums over all agents (tacit_give) */
     TACIT_OWN_BOUND = 16, /* bounds records by protocol.radius: privacy.clip has no effect */
-    TACIT_WHOLE = 32      /* must know the whole graph (setup.graph), on a node, too */
+    TACIT_WHOLE = 32,     /* must know the whole graph (setup.graph), on a node, too */
+    TACIT_EVERYBODY = 64  /* everybody may talk to everybody, and a start or an end that some miss
+                             hurts: a node meets all members, not only those of its neighbours */
 };
 
 typedef struct tacit_protocol {
@@ -79,7 +81,7 @@ typedef struct tacit_protocol {
      * confidence c_i for an agent of `records` records. */
     bool (*coupling)(const void *shared, size_t records, double *mu, double *confidence);
     /* Optional: what was published of the last sum (board.h), for who wants to add it up again;
-     * `out` points into `self` and is good until its next event. TACIT_NO: there is nothing. */
+     * tacit_board_clear when done. TACIT_NO: there is nothing. */
     tacit_status (*board)(const void *shared, const void *self, struct tacit_board *out);
 } tacit_protocol;
 

@@ -163,3 +163,12 @@ tacit_status tacit_mask_set(uint8_t set[TACIT_MASK_KEY], const tacit_mask_party 
     crypto_generichash_final(&hashing, set, TACIT_MASK_KEY);
     return TACIT_OK;
 }
+
+void tacit_mask_hash(uint8_t out[TACIT_MASK_KEY], const char *label, const void *bytes, size_t len)
+{
+    crypto_generichash_state h;
+    crypto_generichash_init(&h, NULL, 0, TACIT_MASK_KEY);
+    crypto_generichash_update(&h, (const uint8_t *)label, strlen(label) + 1);
+    crypto_generichash_update(&h, bytes, len);
+    crypto_generichash_final(&h, out, TACIT_MASK_KEY);
+}

@@ -113,7 +113,8 @@ tacit_status tacit_mask_word(tacit_mask_turn *turn, tacit_public *out, uint32_t 
                              const tacit_secret *number, const tacit_mask *masks, size_t count,
                              const uint8_t own[TACIT_MASK_KEY], tacit_error *err);
 /* The same with Gaussian noise between pairs (thesis 001, section 4.1) in place of masks: each
- * pair's stream is not added, but read by the sampler of `noise`, and what it draws is added. */
+ * pair's stream is not added, but read by the sampler of `noise`, and what it draws is added.
+ * `noise` NULL: masks. */
 tacit_status tacit_mask_word_noisy(tacit_mask_turn *turn, tacit_public *out, uint32_t out_segment,
                                    const tacit_secret *number, const tacit_noise *noise,
                                    const tacit_mask *masks, size_t count,

@@ -9,19 +9,18 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/vector_internal.h"
 #include "crypto/streams.h"
+#include "crypto/word.h"
 
-/* The numbers of a segment, or NULL if they are no whole numbers. */
-static uint64_t *numbers(tacit_vector *v, uint32_t segment)
+uint64_t *tacit_word_numbers(tacit_vector *v, uint32_t segment)
 {
     if (segment >= v->shape->segments || v->shape->segment[segment].scalar != TACIT_I64)
         return NULL;
     return tacit_vector_segment(v, segment);
 }
 
-static tacit_status check(const tacit_mask_turn *turn, tacit_vector *out, uint32_t out_segment,
-                          tacit_vector *in, size_t count, tacit_error *err)
+tacit_status tacit_word_check(const tacit_mask_turn *turn, tacit_vector *out, uint32_t out_segment,
+                              tacit_vector *in, size_t count, tacit_error *err)
 {
     if (turn->state != TACIT_MASK_CALLED)
         return tacit_fail(err, TACIT_EUSAGE,
@@ -29,7 +28,7 @@ static tacit_status check(const tacit_mask_turn *turn, tacit_vector *out, uint32
                           (unsigned long long)turn->round);
     if (count == 0)
         return tacit_fail(err, TACIT_EUSAGE, "a word without a partner's mask hides nothing");
-    if (!numbers(out, out_segment) || !numbers(in, 0) ||
+    if (!tacit_word_numbers(out, out_segment) || !tacit_word_numbers(in, 0) ||
         out->shape->segment[out_segment].count != in->shape->segment[0].count ||
         (out->flags & TACIT_VECTOR_FROZEN))
         return tacit_fail(err, TACIT_EUSAGE,
@@ -42,12 +41,12 @@ tacit_status tacit_mask_word(tacit_mask_turn *turn, tacit_public *out, uint32_t 
                              const uint8_t own[TACIT_MASK_KEY], tacit_error *err)
 {
     tacit_vector *to = tacit_vector_of_public(out), *from = tacit_vector_of_secret(number);
-    const tacit_status status = check(turn, to, out_segment, from, count, err);
+    const tacit_status status = tacit_word_check(turn, to, out_segment, from, count, err);
     if (status != TACIT_OK)
         return status;
     turn->state = TACIT_MASK_WORDED;
-    uint64_t *word = numbers(to, out_segment);
-    const uint64_t *secret = numbers(from, 0);
+    uint64_t *word = tacit_word_numbers(to, out_segment);
+    const uint64_t *secret = tacit_word_numbers(from, 0);
     const size_t n = from->shape->segment[0].count;
     tacit_mask last = {.minus = false};
     memcpy(last.key, own, sizeof last.key);
@@ -62,8 +61,8 @@ tacit_status tacit_mask_word(tacit_mask_turn *turn, tacit_public *out, uint32_t 
 
 void tacit_mask_gather(tacit_public *sum, const tacit_public *word, uint32_t word_segment)
 {
-    uint64_t *to = numbers(tacit_vector_of_public(sum), 0);
-    const uint64_t *from = numbers(tacit_vector_of_public(word), word_segment);
+    uint64_t *to = tacit_word_numbers(tacit_vector_of_public(sum), 0);
+    const uint64_t *from = tacit_word_numbers(tacit_vector_of_public(word), word_segment);
     const size_t n = tacit_public_count(sum, 0);
     assert(to && from && tacit_public_count(word, word_segment) == n);
     for (size_t k = 0; k < n; k++)
@@ -75,7 +74,7 @@ void tacit_mask_uncover(tacit_public *sum, const uint8_t own[TACIT_MASK_KEY], ui
 {
     tacit_mask mask = {.minus = true};
     memcpy(mask.key, own, sizeof mask.key);
-    uint64_t *to = numbers(tacit_vector_of_public(sum), 0);
+    uint64_t *to = tacit_word_numbers(tacit_vector_of_public(sum), 0);
     assert(to);
     tacit_streams_add(to, tacit_public_count(sum, 0), &mask, 1, round, attempt);
     tacit_mask_wipe(&mask, sizeof mask);

@@ -203,3 +203,40 @@ void tacit_identity_fingerprint(char text[TACIT_FINGERPRINT_TEXT],
         text[5 * group + 4] = group < 7 ? ' ' : '\0';
     }
 }
+
+/* ---- who said what ---- */
+
+static void word_hash(uint8_t hash[crypto_generichash_BYTES], const uint8_t run[TACIT_RUN_ID],
+                      tacit_agent agent, const void *text, size_t len)
+{
+    static const char domain[] = "tacit agent's word 1";
+    uint8_t name[8];
+    crypto_generichash_state h;
+    for (int k = 0; k < 8; k++)
+        name[k] = (uint8_t)(agent >> 8 * k);
+    crypto_generichash_init(&h, NULL, 0, crypto_generichash_BYTES);
+    crypto_generichash_update(&h, (const uint8_t *)domain, sizeof domain);
+    crypto_generichash_update(&h, run, TACIT_RUN_ID);
+    crypto_generichash_update(&h, name, sizeof name);
+    crypto_generichash_update(&h, text, len);
+    crypto_generichash_final(&h, hash, crypto_generichash_BYTES);
+}
+
+void tacit_identity_sign(uint8_t signature[TACIT_SIGNATURE], const tacit_identity *identity,
+                         const uint8_t run[TACIT_RUN_ID], tacit_agent agent, const void *text,
+                         size_t len)
+{
+    uint8_t hash[crypto_generichash_BYTES];
+    word_hash(hash, run, agent, text, len);
+    crypto_sign_detached(signature, NULL, hash, sizeof hash, identity->secret);
+}
+
+bool tacit_identity_signed(const uint8_t signature[TACIT_SIGNATURE],
+                           const uint8_t public_key[TACIT_IDENTITY_BYTES],
+                           const uint8_t run[TACIT_RUN_ID], tacit_agent agent, const void *text,
+                           size_t len)
+{
+    uint8_t hash[crypto_generichash_BYTES];
+    word_hash(hash, run, agent, text, len);
+    return crypto_sign_verify_detached(signature, hash, sizeof hash, public_key) == 0;
+}

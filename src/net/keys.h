@@ -8,6 +8,7 @@
  */
 #include "net/members.h"
 #include "tacit/base.h"
+#include "tacit/env.h"
 
 #define TACIT_IDENTITY_TEXT (2 * TACIT_IDENTITY_BYTES + 1)
 
@@ -35,6 +36,14 @@ void tacit_identity_format(char text[TACIT_IDENTITY_TEXT],
                            const uint8_t public_key[TACIT_IDENTITY_BYTES]);
 tacit_status tacit_identity_parse(uint8_t public_key[TACIT_IDENTITY_BYTES], const char *text,
                                   tacit_error *err);
+/* What a peer signs for an agent it hosts (tacit_sign): a text of one agent of one run. */
+void tacit_identity_sign(uint8_t signature[TACIT_SIGNATURE], const tacit_identity *identity,
+                         const uint8_t run[TACIT_RUN_ID], tacit_agent agent, const void *text,
+                         size_t len);
+bool tacit_identity_signed(const uint8_t signature[TACIT_SIGNATURE],
+                           const uint8_t public_key[TACIT_IDENTITY_BYTES],
+                           const uint8_t run[TACIT_RUN_ID], tacit_agent agent, const void *text,
+                           size_t len);
 /* For two people on the telephone: eight groups of four digits of a hash of the key. */
 #define TACIT_FINGERPRINT_TEXT 40
 void tacit_identity_fingerprint(char text[TACIT_FINGERPRINT_TEXT],

@@ -63,11 +63,13 @@ tacit_status tacit_gopa_pair(double *pair, const tacit_gopa_question *question, 
 /* Everybody chooses `partners` of the `agents` at random and takes part in a sum only together with
  * `quorum` of those. An upper bound on log2 of the chance that some set of at most half of the
  * honest agents, `colluders` not being honest, could be told a sum of its own: the union bound over
- * sets of a members, C(n_H, a) P(Bin(k, (a - 1 + c) / (n - 1)) >= quorum)^a. 0 at most. */
+ * sets of a members, C(n_H, a) P(X >= quorum)^a with X of k draws without repetition from n - 1
+ * agents, a - 1 + c of them in the set or colluding. 0 at most, and where nothing can be said. */
 double tacit_gopa_split_risk(uint64_t agents, uint64_t partners, uint64_t quorum,
                              uint64_t colluders);
 /* The least number of partners for which that is below 2^-bits with quorum = ceil(share * k);
- * 0: none is. agents - 1 at most (then all pairs share masks). */
+ * 0: none is. agents - 1 at most (then all pairs share masks). Past 4096 the search is by bisection
+ * and may miss a slightly smaller number. */
 uint64_t tacit_gopa_partners(uint64_t agents, double share, uint64_t colluders, double bits);
 
 #endif

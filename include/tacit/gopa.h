@@ -58,6 +58,10 @@ typedef struct tacit_gopa_question {
     uint64_t seed;
 } tacit_gopa_question;
 tacit_status tacit_gopa_pair(double *pair, const tacit_gopa_question *question, tacit_error *err);
+/* The same by proof instead of by drawing, for all but a part 2^-bits of graphs (of `question`,
+ * graphs and seed do not matter), so that bits can be chosen with delta in mind. INFINITY if none
+ * is enough, nothing can be proved or the question makes no sense. */
+double tacit_gopa_pair_proved(const tacit_gopa_question *question, double bits);
 
 /* ---- are the honest in one piece? ---- */
 /* Everybody chooses `partners` of the `agents` at random and takes part in a sum only together with

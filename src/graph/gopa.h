@@ -34,6 +34,21 @@ tacit_status gopa_view_worst(double *square, const gopa_view *view, double own, 
 tacit_status gopa_view_pair(double *pair, const gopa_view *view, double own, double wanted,
                             double least, tacit_error *err);
 
+/* pair^2 times the Gauss-Radau bound on mu^2 of a user with d partners, shift = own^2 / pair^2;
+ * and the least that it can be (Jensen). */
+double gopa_bound_user(const gopa_part *part, double d, double shift, double *least);
+
+/* ---- gopa_proof.c ---- */
+/* What holds for all but a part 2^-bits of graphs. */
+typedef struct gopa_proof {
+    double fewest, most; /* honest partners of anyone */
+    double mutual;       /* partners that chose each other, of anyone, at most */
+    double leaving;      /* edges a member that leave any set of at most half, at least */
+    gopa_part part;      /* all honest users, and the gap that follows */
+} gopa_proof;
+void gopa_prove(gopa_proof *proof, const tacit_gopa_question *question, double bits);
+double gopa_proof_square(const gopa_proof *proof, double own, double pair);
+
 /* ---- gopa_solve.c ---- */
 #define GOPA_COLUMNS 8
 typedef struct gopa_solver {

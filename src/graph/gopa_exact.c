@@ -176,8 +176,7 @@ typedef struct candidate {
     double bound;
 } candidate;
 
-/* The Gauss-Radau bound of a user with d partners; also the least it can be (Jensen). */
-static double bound_user(const gopa_part *part, double d, double shift, double *least)
+double gopa_bound_user(const gopa_part *part, double d, double shift, double *least)
 {
     const double s = part->size, mass = 1 - 1 / s;
     const double mean = d / mass, variance = fmax((d * d + d) / mass - mean * mean, 0);
@@ -206,11 +205,11 @@ static size_t list_candidates(candidate *list, const gopa_view *view, const gopa
     size_t count = 0;
     double least;
     for (uint32_t i = 0; i < part->size; i++) {
-        (void)bound_user(part, (double)(row[i + 1] - row[i]), shift, &least);
+        (void)gopa_bound_user(part, (double)(row[i + 1] - row[i]), shift, &least);
         *best = fmax(*best, least);
     }
     for (uint32_t i = 0; i < part->size; i++) {
-        const double bound = bound_user(part, (double)(row[i + 1] - row[i]), shift, &least);
+        const double bound = gopa_bound_user(part, (double)(row[i + 1] - row[i]), shift, &least);
         if (bound > *best)
             list[count++] = (candidate){i, bound};
     }

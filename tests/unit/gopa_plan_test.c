@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tacit/gopa.h"
+#include "graph/gopa.h"
 #include "testing.h"
 
 static void check_near(double got, double want, double relative)
@@ -342,6 +342,101 @@ static void test_pair_is_least(void **state)
     tacit_random_clear(&random);
 }
 
+/* ---- enough noise, by proof ---- */
+
+/* Honest partners of whoever has fewest and most, the first `honest` users being honest. */
+static void find_degrees(const tacit_graph *g, uint32_t honest, double *fewest, double *most)
+{
+    *fewest = INFINITY;
+    *most = 0;
+    for (uint32_t u = 0; u < honest; u++) {
+        double d = 0;
+        for (uint64_t e = g->row[u]; e < g->row[u + 1]; e++)
+            d += g->neighbour[e] < honest;
+        *fewest = fmin(*fewest, d);
+        *most = fmax(*most, d);
+    }
+}
+
+/* The tails of degrees, by drawing: each may be passed by one graph in 32. Of 2000 graphs 62.5 at
+ * most, 103 are five deviations more; one step inside there are many more. */
+static void test_proof_tails(void **state)
+{
+    (void)state;
+    const tacit_gopa_question q = {.users = 60, .partners = 8, .rho = 0.5, .own = 1, .wanted = 1};
+    enum { GRAPHS = SLOW ? 500 : 2000 };
+    gopa_proof proof;
+    tacit_stream s;
+    tacit_error err = {0};
+    int below = 0, nearly = 0, above = 0, almost = 0;
+    gopa_prove(&proof, &q, 3);
+    open_stream(&s, 77);
+    for (int n = 0; n < GRAPHS; n++) {
+        tacit_graph g;
+        double fewest, most;
+        check_ok(tacit_gopa_graph(&g, q.users, q.partners, &s, &err), &err);
+        find_degrees(&g, 30, &fewest, &most);
+        tacit_graph_clear(&g);
+        below += fewest < proof.fewest;
+        nearly += fewest < proof.fewest + 1;
+        above += most > proof.most;
+        almost += most > proof.most - 1;
+    }
+    const double share = GRAPHS / 2000.;
+    assert_true(below <= 103 * share && nearly >= 62 * share);
+    assert_true(above <= 103 * share && almost >= 62 * share);
+}
+
+/* What is proved holds on graphs that are drawn, and asks for more than those need. */
+static void test_proved(void **state)
+{
+    (void)state;
+    tacit_gopa_question q = {.users = 400,
+                             .partners = 60,
+                             .rho = 0.6,
+                             .own = 1,
+                             .wanted = 1.3 / sqrt(240),
+                             .graphs = 5,
+                             .seed = 2};
+    const double pair = tacit_gopa_pair_proved(&q, 20);
+    gopa_proof proof;
+    gopa_prove(&proof, &q, 20);
+    assert_true(isfinite(pair) && proof.part.gap > 0 && proof.leaving > 0);
+    check_near(sqrt(gopa_proof_square(&proof, q.own, pair)), q.wanted, 2e-6);
+    assert_true(pair > pair_of(q) && pair < 3 * pair_of(q));
+    assert_true(tacit_gopa_pair_proved(&q, 40) > pair);
+    tacit_stream s;
+    open_stream(&s, 78);
+    for (int n = 0; n < 3; n++) {
+        tacit_error err = {0};
+        tacit_graph g;
+        gopa_view view;
+        bool honest[400];
+        double fewest, most;
+        for (int u = 0; u < 400; u++)
+            honest[u] = u < 240;
+        check_ok(tacit_gopa_graph(&g, q.users, q.partners, &s, &err), &err);
+        find_degrees(&g, 240, &fewest, &most);
+        assert_true(fewest >= proof.fewest && most <= proof.most);
+        check_ok(gopa_view_open(&view, &g, honest, &err), &err);
+        assert_int_equal(view.parts, 1);
+        assert_true(proof.part.gap < view.part[0].gap);
+        gopa_view_close(&view);
+        tacit_graph_clear(&g);
+    }
+    q.partners = 2; /* nothing can be proved of so few */
+    assert_true(isinf(tacit_gopa_pair_proved(&q, 20)));
+    q.partners = 400;
+    assert_true(isinf(tacit_gopa_pair_proved(&q, 20)));
+    q.partners = 60;
+    q.wanted = 0.9 / sqrt(240);
+    assert_true(isinf(tacit_gopa_pair_proved(&q, 20)));
+    q.wanted = 1;
+    assert_true(tacit_gopa_pair_proved(&q, 20) == 0);
+    q.rho = NAN;
+    assert_true(isinf(tacit_gopa_pair_proved(&q, 20)));
+}
+
 /* ---- sets that could be told a sum of their own ---- */
 
 /* log2 of the sum, term by term and each tail from its first term to its last. */
@@ -462,6 +557,7 @@ int main(void)
         cmocka_unit_test(test_dense),        cmocka_unit_test(test_poor_graphs),
         cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_graph),
         cmocka_unit_test(test_pair),         cmocka_unit_test(test_pair_is_least),
+        cmocka_unit_test(test_proof_tails),  cmocka_unit_test(test_proved),
         cmocka_unit_test(test_split_risk),   cmocka_unit_test(test_split_drawn),
         cmocka_unit_test(test_partners),
     };

@@ -107,7 +107,7 @@ void cli_remark_lonely(tacit_session *session, const tacit_experiment *experimen
 bool cli_remark_idle(const tacit_experiment *experiment)
 {
     const tacit_protocol *protocol = experiment->protocol;
-    if (!(protocol->flags & TACIT_OWN_BOUND) || !(experiment->privacy.clip > 0))
+    if (!(tacit_experiment_flags(experiment) & TACIT_OWN_BOUND) || !(experiment->privacy.clip > 0))
         return false;
     char text[200];
     snprintf(text, sizeof text,

@@ -88,7 +88,7 @@ static void say_privacy(const tacit_experiment *x, const cli_outcome *outcome)
              epsilon, x->privacy.delta, unit, adjacency,
              tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)),
              tacit_protocol_sees(x->protocol, x->protocol_options), count,
-             x->protocol->flags & TACIT_GROUPS ? "gifts to sums" : "releases",
+             tacit_experiment_flags(x) & TACIT_GROUPS ? "gifts to sums" : "releases",
              tacit_mechanism_name((tacit_mechanism)x->privacy.mechanism));
     printf("  %-22s", "privacy");
     cli_wrap(text, 24, 24);

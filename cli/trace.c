@@ -44,7 +44,7 @@ static double expected_rows(const tacit_session *session, const tacit_experiment
 {
     const tacit_graph *graph = tacit_session_graph(session);
     double ends = (double)graph->row[graph->agents], agents = graph->agents;
-    double ticks = experiment->protocol->flags & TACIT_WAKES ? experiment->run.time : 1;
+    double ticks = tacit_experiment_flags(experiment) & TACIT_WAKES ? experiment->run.time : 1;
     return (ticks + 1) * (4 * agents + ends);
 }
 

@@ -54,12 +54,13 @@ static tacit_status check_keys(const tacit_config *config, tacit_error *err)
 tacit_status tacit_agreement_check(const tacit_experiment *experiment, tacit_error *err)
 {
     const tacit_protocol *protocol = experiment->protocol;
-    if (protocol->flags & TACIT_ORACLE)
+    const uint32_t flags = tacit_experiment_flags(experiment);
+    if (flags & TACIT_ORACLE)
         return tacit_fail(err, TACIT_EINPUT,
                           "protocol \"%s\" needs everybody's records in one place, which only a "
                           "simulation has; real peers take another protocol",
                           protocol->name);
-    if (protocol->flags & TACIT_GROUPS)
+    if (flags & TACIT_GROUPS)
         return tacit_fail(err, TACIT_EINPUT,
                           "protocol \"%s\" adds up over all agents under masks, which real peers "
                           "cannot do yet; simulate it with \"tacit run\", or take another protocol",

@@ -51,7 +51,7 @@ double tacit_session_epsilon(const tacit_session *session)
     const tacit_runtime *rt = session->runtime;
     const tacit_budget budget = tacit_session_budget(session);
     /* A curator's model comes out without noise, though no agent ever released anything. */
-    if (session->experiment->protocol->flags & TACIT_ORACLE)
+    if (tacit_experiment_flags(session->experiment) & TACIT_ORACLE)
         return INFINITY;
     front f = {0};
     double epsilon = 0;

@@ -56,7 +56,7 @@ static tacit_status count_records(const sim *s, uint32_t **out, tacit_error *err
     const bool secret =
         privacy->mechanism != TACIT_MECHANISM_NONE && privacy->adjacency != TACIT_REPLACE;
     *out = NULL;
-    if (secret || !s->world.data || !(s->world.protocol->flags & TACIT_GROUPS))
+    if (secret || !s->world.data || !(s->flags & (TACIT_GROUPS | TACIT_WHOLE)))
         return TACIT_OK;
     if (!(*out = malloc((size_t)s->agents * sizeof **out)))
         return tacit_out_of_memory(err);
@@ -68,7 +68,7 @@ static tacit_status count_records(const sim *s, uint32_t **out, tacit_error *err
 static tacit_status set_up_protocol(sim *s, tacit_error *err)
 {
     const tacit_protocol *p = s->world.protocol;
-    bool oracle = p->flags & TACIT_ORACLE;
+    bool oracle = s->flags & TACIT_ORACLE;
     s->shared = calloc(1, p->shared_size ? p->shared_size : 1);
     if (!s->shared)
         return tacit_out_of_memory(err);
@@ -133,10 +133,10 @@ static tacit_status make_agents(sim *s, tacit_error *err)
     s->ledger = tacit_pages_alloc(n, sizeof *s->ledger);
     s->entries = tacit_pages_alloc(n, LEDGER_ROOM * sizeof *s->entries);
     s->state_at = tacit_pages_alloc(n + 1, sizeof *s->state_at);
-    if (p->flags & TACIT_CHATTY)
+    if (s->flags & TACIT_CHATTY)
         s->request = tacit_pages_alloc(n, sizeof(sim_request *));
     if (!s->agent || !s->ledger || !s->entries || !s->state_at ||
-        (p->flags & TACIT_CHATTY && !s->request))
+        (s->flags & TACIT_CHATTY && !s->request))
         return tacit_out_of_memory(err);
     for (uint32_t k = 0; k < n; k++) {
         size_t size = p->agent_size(s->shared, (uint32_t)(g->row[k + 1] - g->row[k]));
@@ -242,12 +242,12 @@ static tacit_status sim_create(tacit_runtime **out, const tacit_world *world, ta
         return tacit_out_of_memory(err);
     s->runtime.ops = &tacit_simulator;
     s->world = *world;
+    s->flags = tacit_protocol_flags(world->protocol, world->protocol_options);
     s->agents = world->graph->agents;
     s->budget = (tacit_budget){world->privacy.epsilon, world->privacy.delta,
                                tacit_protocol_trust(world->protocol, world->protocol_options),
                                (tacit_accountant)world->privacy.accountant};
-    s->direct =
-        world->network.latency == TACIT_LATENCY_ZERO && !(world->protocol->flags & TACIT_CHATTY);
+    s->direct = world->network.latency == TACIT_LATENCY_ZERO && !(s->flags & TACIT_CHATTY);
     init_random(s);
     crypto_generichash(s->run, sizeof s->run, s->random.key[TACIT_FOR_KEYS],
                        sizeof s->random.key[0], (const unsigned char *)"tacit run", 9);
@@ -260,10 +260,10 @@ static tacit_status sim_create(tacit_runtime **out, const tacit_world *world, ta
         status = make_agents(s, err);
     if (status == TACIT_OK)
         status = plan_churn(s, err);
-    if (status == TACIT_OK && world->protocol->flags & TACIT_WAKES &&
+    if (status == TACIT_OK && s->flags & TACIT_WAKES &&
         !(s->clock = sim_clock_create(s->agents, &s->random)))
         status = tacit_out_of_memory(err);
-    const bool groups = world->protocol->flags & TACIT_GROUPS; /* lanes know of no rounds */
+    const bool groups = s->flags & TACIT_GROUPS; /* lanes know of no rounds */
     if (status == TACIT_OK && groups && !(s->groups = sim_groups_create()))
         status = tacit_out_of_memory(err);
     if (status == TACIT_OK && s->clock && s->direct && world->threads > 1 && !groups &&

@@ -87,6 +87,7 @@ typedef enum sim_phase { SIM_NEW, SIM_RUNNING, SIM_FINISHED } sim_phase;
 struct sim {
     tacit_runtime runtime; /* first: a tacit_runtime* is a sim* */
     tacit_world world;
+    uint32_t flags; /* the protocol's, with these options */
     uint32_t agents;
     sim_phase phase;
     double now;

@@ -270,7 +270,7 @@ static tacit_status env_reply(void *ctx, const tacit_event *request, uint32_t ki
 static tacit_status env_timer(void *ctx, uint32_t channel, double delay, uint64_t id)
 {
     sim_worker *w = ctx;
-    if (!(w->sim->world.protocol->flags & TACIT_CHATTY))
+    if (!(w->sim->flags & TACIT_CHATTY))
         return tacit_fail(&w->error, TACIT_EUSAGE, "a protocol with timers must be TACIT_CHATTY");
     if (!(delay >= 0) || !isfinite(delay))
         return tacit_fail(&w->error, TACIT_EUSAGE, "a timer cannot ring after %g", delay);

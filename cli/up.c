@@ -14,6 +14,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ftw.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -194,10 +195,11 @@ static tacit_status read_experiment(tacit_config *config, const cli_args *args, 
     return status;
 }
 
-/* Every node pings every neighbour, and here all of them share the cores. */
-static void choose_heartbeat(settings *s, const tacit_graph *graph)
+/* Every node pings every neighbour, or everybody, and here all of them share the cores. */
+static void choose_heartbeat(settings *s, const tacit_graph *graph, uint32_t nodes, uint32_t flags)
 {
-    const double pings = (double)graph->row[graph->agents] / PINGS_A_SECOND;
+    const double pairs = flags & TACIT_EVERYBODY ? (double)nodes * nodes : 0;
+    const double pings = fmax((double)graph->row[graph->agents], pairs) / PINGS_A_SECOND;
     if (s->own_heartbeat && pings > s->node.heartbeat)
         s->node.heartbeat = pings < SLOWEST_HEARTBEAT ? pings : SLOWEST_HEARTBEAT;
 }
@@ -356,7 +358,7 @@ static tacit_status up_session(tacit_session *session, const tacit_experiment *e
         status = claim(experiment->run.name, flags->out, folder, sizeof folder, err);
     if (status)
         return status;
-    choose_heartbeat(s, tacit_session_graph(session));
+    choose_heartbeat(s, tacit_session_graph(session), count, tacit_experiment_flags(experiment));
     const tacit_up_request request = {.folder = folder,
                                       .nodes = count,
                                       .port = (uint16_t)flags->port,

@@ -3,7 +3,8 @@
  * node.yaml and all it leads to, as a plan for a node: the agreement, the list of members, who of
  * them this is (its key says), its records, its model, its agents and their neighbours.
  *
- * Of the graph and the budgets only what concerns hosted agents is kept.
+ * Of the graph and the budgets only what concerns hosted agents is kept, unless the protocol must
+ * know the whole graph (TACIT_WHOLE).
  */
 #include <inttypes.h>
 #include <sodium.h>
@@ -27,6 +28,7 @@ struct tacit_peer {
     tacit_model *model;
     tacit_node_agent *hosted;
     char (*names)[TACIT_NAME_MAX]; /* of hosted agents */
+    tacit_graph graph;             /* TACIT_WHOLE: of all agents */
     uint32_t *neighbour;           /* of all hosted agents */
     double *weight;
     tacit_node_plan plan;
@@ -272,6 +274,10 @@ static tacit_status read_edges(tacit_peer *p, tacit_error *err)
         status = check_edges(p, &graph, err);
     if (!status)
         status = keep_neighbours(p, &graph, err);
+    if (!status && tacit_experiment_flags(&p->agreement.experiment) & TACIT_WHOLE) {
+        p->graph = graph;
+        return TACIT_OK;
+    }
     tacit_graph_clear(&graph);
     return status;
 }
@@ -310,14 +316,39 @@ static tacit_status make_agents(tacit_peer *p, tacit_error *err)
 
 /* ---- the plan ---- */
 
+static void hash_u64(crypto_generichash_state *h, uint64_t value)
+{
+    uint8_t bytes[8];
+    tacit_put_u64(bytes, value);
+    crypto_generichash_update(h, bytes, sizeof bytes);
+}
+
+/* Who computes with the whole graph must have the same as all others. Files may differ in order and
+ * comments; what was read of them may not. */
+static void hash_graph(crypto_generichash_state *h, const tacit_graph *g)
+{
+    hash_u64(h, g->agents);
+    for (uint32_t i = 0; i < g->agents; i++) {
+        hash_u64(h, g->row[i + 1] - g->row[i]);
+        for (uint64_t e = g->row[i]; e < g->row[i + 1]; e++) {
+            uint64_t weight;
+            memcpy(&weight, &g->weight[e], sizeof weight);
+            hash_u64(h, g->neighbour[e]);
+            hash_u64(h, weight);
+        }
+    }
+}
+
 /* Records of another width would be another model: members who have such are in another run, and
  * are told so at the first frame. */
 static void name_run(uint8_t run[TACIT_NODE_RUN], const tacit_peer *p)
 {
-    uint8_t width[8];
-    tacit_put_u64(width, tacit_dataset_features(p->source.data));
-    crypto_generichash(run, TACIT_NODE_RUN, width, sizeof width, p->agreement.run,
-                       sizeof p->agreement.run);
+    crypto_generichash_state h;
+    crypto_generichash_init(&h, p->agreement.run, sizeof p->agreement.run, TACIT_NODE_RUN);
+    hash_u64(&h, tacit_dataset_features(p->source.data));
+    if (p->plan.graph)
+        hash_graph(&h, p->plan.graph);
+    crypto_generichash_final(&h, run, TACIT_NODE_RUN);
 }
 
 static void fill_plan(tacit_peer *p)
@@ -326,11 +357,11 @@ static void fill_plan(tacit_peer *p)
     tacit_node_plan *plan = &p->plan;
     plan->options = &p->options;
     plan->consortium = &p->agreement.consortium;
-    name_run(plan->run, p);
     plan->identity = &p->identity;
     plan->members = p->roster.members;
     plan->member_count = p->roster.count;
     plan->agents = p->roster.agents;
+    plan->graph = p->graph.agents > 0 ? &p->graph : NULL;
     plan->hosted = p->hosted;
     plan->data = p->source.data;
     plan->model = p->model;
@@ -338,6 +369,7 @@ static void fill_plan(tacit_peer *p)
     plan->protocol_options = x->protocol_options;
     plan->privacy = x->privacy;
     plan->until = x->run.time;
+    name_run(plan->run, p);
 }
 
 tacit_status tacit_peer_open(tacit_peer **out, const char *path, const char *const *sets,
@@ -376,6 +408,7 @@ void tacit_peer_close(tacit_peer *p)
     if (p->model)
         tacit_model_free(p->model);
     tacit_source_clear(&p->source);
+    tacit_graph_clear(&p->graph);
     free(p->hosted);
     free(p->names);
     free(p->neighbour);

@@ -80,6 +80,8 @@ static tacit_status try_protocol(const up *u, tacit_error *err)
                                .model = u->session->model,
                                .privacy = &x->privacy,
                                .epsilon = u->session->epsilon,
+                               .graph = tacit_experiment_flags(x) & TACIT_WHOLE ? &u->session->graph
+                                                                                : NULL,
                                .until = x->run.time};
     void *shared = calloc(1, x->protocol->shared_size ? x->protocol->shared_size : 1);
     if (!shared)
@@ -102,13 +104,13 @@ static tacit_status agree(up *u, tacit_error *err)
     x->protocol_options = calloc(1, own->size ? own->size : 1);
     if (!x->protocol_options)
         return tacit_out_of_memory(err);
+    if (own->size)
+        memcpy(x->protocol_options, s->experiment->protocol_options, own->size);
     tacit_status status = tacit_agreement_check(x, err);
     if (!status)
         status = tacit_options_defaults(&tacit_consortium_section, &u->agreement.consortium, err);
     if (status)
         return status;
-    if (own->size)
-        memcpy(x->protocol_options, s->experiment->protocol_options, own->size);
     const double most = (double)most_records(s->source.data);
     settle(own, x->protocol_options, "full-confidence", false, most);
     settle(own, x->protocol_options, "most-records", false, most);

@@ -188,6 +188,7 @@ tacit_status nodes_open(nodes *all, uint32_t k, tacit_error *err)
                             .member_count = all->count,
                             .self = k,
                             .agents = all->world.graph->agents,
+                            .graph = all->world.graph,
                             .hosted = p->hosted,
                             .hosted_count = p->count,
                             .data = all->world.data,

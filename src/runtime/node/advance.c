@@ -125,7 +125,7 @@ void node_deliver(tacit_node *n, const runtime_event *event)
 /* Timers of a node that cannot release wait until it can. */
 static bool must_wait(const tacit_node *n)
 {
-    return n->queue.heap[0].type != TACIT_WAKE && n->plan.protocol->flags & TACIT_CHATTY &&
+    return n->queue.heap[0].type != TACIT_WAKE && n->flags & TACIT_CHATTY &&
            node_store_mute(n->store);
 }
 
@@ -236,7 +236,7 @@ static void revive(tacit_node *n)
     n->was_mute = false;
     note_phase(n, "speaks_again");
     node_start_late(n);
-    if (!(n->plan.protocol->flags & TACIT_CHATTY))
+    if (!(n->flags & TACIT_CHATTY))
         node_say_at_home(n, UINT64_MAX);
 }
 

@@ -18,6 +18,7 @@
 #define LEAST_FRAME 65536 /* bytes: greetings and membership must fit */
 #define RATE_SLACK 4.0    /* times what is expected of honest peers */
 #define TELL_EVERY 10.0   /* seconds between lines about frames above a peer's rate */
+#define MOST_AT_ONCE 8192 /* frames to a peer */
 #define PROBED 64         /* kinds and channels that are asked for their shapes */
 
 typedef struct drive {
@@ -71,6 +72,15 @@ static size_t largest_frame(const tacit_node *n)
     return most;
 }
 
+/* Whoever adds up for all tells each agent of a peer at once, maybe twice. */
+static int least_queue(const tacit_node *n)
+{
+    uint32_t most = 0;
+    for (uint32_t m = 0; n->flags & TACIT_EVERYBODY && m < n->plan.member_count; m++)
+        most = n->plan.members[m].count > most ? n->plan.members[m].count : most;
+    return (int)(2 * (most < MOST_AT_ONCE ? most : MOST_AT_ONCE));
+}
+
 static tacit_status open_link(tacit_node *n, drive *d, tacit_error *err)
 {
     const tacit_node_options *o = n->plan.options;
@@ -79,7 +89,7 @@ static tacit_status open_link(tacit_node *n, drive *d, tacit_error *err)
     tacit_link_defaults(&link);
     link.listen = o->listen[0] ? o->listen : self->endpoint;
     link.frame_max = o->frame > 0 ? (size_t)o->frame : largest_frame(n);
-    link.queue = (int)o->queue;
+    link.queue = o->queue > least_queue(n) ? (int)o->queue : least_queue(n);
     /* Every tick of an agent is a frame for each pair of agents: what all of a peer's can honestly
      * send, a few times over, is no flood. */
     const double pairs = (double)node_pairs(n);

@@ -39,7 +39,7 @@ static tacit_status may_send(tacit_node *n)
     const tacit_protocol *p = n->plan.protocol;
     if (n->phase == NODE_ENDED)
         return tacit_fail(&n->error, TACIT_EUSAGE, "nothing can be sent after the run has ended");
-    if (n->handling == TACIT_MESSAGE && !(p->flags & TACIT_CHATTY))
+    if (n->handling == TACIT_MESSAGE && !(n->flags & TACIT_CHATTY))
         return tacit_fail(&n->error, TACIT_EUSAGE,
                           "protocol \"%s\" sends while it handles a message; it must declare "
                           "TACIT_CHATTY",
@@ -96,7 +96,7 @@ static tacit_status check_receiver(tacit_node *n, tacit_agent to)
     if (to == n->at->plan->agent || !node_peer_of(n, to))
         return tacit_fail(&n->error, TACIT_EUSAGE, "agent %u cannot send to \"%llu\"",
                           n->at->plan->agent, (unsigned long long)to);
-    if (n->plan.protocol->flags & TACIT_CHATTY)
+    if (n->flags & TACIT_CHATTY)
         return TACIT_OK;
     for (uint32_t k = 0; k < n->at->plan->neighbours; k++)
         if (n->at->plan->neighbour[k] == to)
@@ -135,7 +135,7 @@ static tacit_status env_request(void *ctx, tacit_agent to, tacit_address at,
 {
     tacit_node *n = ctx;
     node_agent *a = n->at;
-    if (!(n->plan.protocol->flags & TACIT_CHATTY))
+    if (!(n->flags & TACIT_CHATTY))
         return tacit_fail(&n->error, TACIT_EUSAGE, "a protocol that asks must be TACIT_CHATTY");
     if (!(deadline > 0) || to == TACIT_NOBODY)
         return tacit_fail(&n->error, TACIT_EUSAGE, "a request needs a receiver and a deadline");
@@ -172,7 +172,7 @@ static tacit_status env_reply(void *ctx, const tacit_event *request, uint32_t ki
 static tacit_status env_timer(void *ctx, uint32_t channel, double delay, uint64_t id)
 {
     tacit_node *n = ctx;
-    if (!(n->plan.protocol->flags & TACIT_CHATTY))
+    if (!(n->flags & TACIT_CHATTY))
         return tacit_fail(&n->error, TACIT_EUSAGE, "a protocol with timers must be TACIT_CHATTY");
     if (!(delay >= 0) || !isfinite(delay))
         return tacit_fail(&n->error, TACIT_EUSAGE, "a timer cannot ring after %g", delay);

@@ -85,7 +85,7 @@ static tacit_heard *list_heard(const tacit_node *n, const node_peer *peer, uint3
 
 size_t node_pairs(const tacit_node *n)
 {
-    const bool chatty = n->plan.protocol->flags & TACIT_CHATTY;
+    const bool chatty = n->flags & TACIT_CHATTY;
     size_t most = 0;
     for (uint32_t m = 0; m < n->plan.member_count; m++) {
         size_t pairs = 0;

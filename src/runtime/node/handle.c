@@ -313,7 +313,7 @@ static tacit_status speak(tacit_node *n, node_agent *a)
         status = encode(n, a, &n->said[count], &parcels[count]), count++;
     if (status == TACIT_OK && n->permit_count > 0)
         status = charge(n, a, parcels, count);
-    else if (status == TACIT_OK && n->plan.protocol->flags & TACIT_CHATTY)
+    else if (status == TACIT_OK && n->flags & TACIT_CHATTY)
         status = node_save_first(n, a);
     const bool mute = node_is_silent(n, a) || node_store_mute(n->store) != NULL;
     for (size_t k = 0; k < count && status == TACIT_OK && !mute; k++)

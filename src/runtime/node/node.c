@@ -4,9 +4,12 @@
  */
 #include "runtime/node/node.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "tacit/board.h"
 
 #define STATE_MAX (256 << 10) /* bytes: larger states are not written with every release, */
 #define CHATTY_MAX                                                                \
@@ -49,16 +52,21 @@ void node_rise(tacit_node *n, uint64_t above)
 static tacit_status check_plan(const tacit_node_plan *plan, tacit_error *err)
 {
     const tacit_protocol *p = plan->protocol;
-    if (p->flags & TACIT_ORACLE)
+    const uint32_t flags = tacit_protocol_flags(p, plan->protocol_options);
+    if (flags & TACIT_ORACLE)
         return tacit_fail(err, TACIT_EINPUT,
                           "protocol \"%s\" pools the records of all: only a simulation can",
                           p->name);
-    if (p->flags & TACIT_GROUPS)
+    if (flags & TACIT_GROUPS)
         return tacit_fail(
             err, TACIT_EINPUT,
             "protocol \"%s\" needs sums over all agents, which real peers do not have "
             "yet; simulate it with \"tacit run\"",
             p->name);
+    if (flags & TACIT_WHOLE && (!plan->graph || plan->graph->agents != plan->agents))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "protocol \"%s\" must know the edges of all %" PRIu32 " agents", p->name,
+                          plan->agents);
     if (plan->hosted_count == 0)
         return tacit_fail(err, TACIT_EINPUT, "this node hosts no agent");
     if (plan->self >= plan->member_count)
@@ -113,6 +121,7 @@ static tacit_status set_up_protocol(tacit_node *n, tacit_error *err)
                                .model = n->plan.model,
                                .privacy = &n->plan.privacy,
                                .epsilon = epsilon,
+                               .graph = n->flags & TACIT_WHOLE ? n->plan.graph : NULL,
                                .until = n->plan.until};
     if (status == TACIT_OK && p->setup)
         status = p->setup(n->shared, n->plan.protocol_options, &setup, err);
@@ -155,8 +164,7 @@ static tacit_status open_store(tacit_node *n, tacit_error *err)
     node_store_plan store = {.folder = plan->options->folder,
                              .agents = agents,
                              .count = plan->hosted_count,
-                             .state_max =
-                                 plan->protocol->flags & TACIT_CHATTY ? CHATTY_MAX : STATE_MAX};
+                             .state_max = n->flags & TACIT_CHATTY ? CHATTY_MAX : STATE_MAX};
     memcpy(store.run, plan->run, sizeof store.run);
     memcpy(store.identity, plan->identity->public_key, sizeof store.identity);
     tacit_status status = node_store_open(&n->store, &store, err);
@@ -234,6 +242,7 @@ tacit_status node_create(tacit_node **out, const tacit_node_plan *plan, const no
     if (!n)
         return tacit_out_of_memory(err);
     n->plan = *plan;
+    n->flags = tacit_protocol_flags(plan->protocol, plan->protocol_options);
     n->io = *io;
     n->born = n->now = n->origin = n->next_beat = now;
     n->env = (tacit_env){&node_env_ops, n, 0};
@@ -330,7 +339,7 @@ void node_start(tacit_node *n)
         if (n->resumed_end)
             continue;
         start_agent(n, &n->agents[k]);
-        if (n->plan.protocol->flags & TACIT_WAKES && n->status == TACIT_OK)
+        if (n->flags & TACIT_WAKES && n->status == TACIT_OK)
             node_plan_wake(n, &n->agents[k], n->time);
     }
     if (n->status == TACIT_OK && !n->resumed_end)
@@ -372,4 +381,10 @@ const tacit_secret *tacit_node_model(const tacit_node *n, uint32_t index)
 {
     const tacit_protocol *p = n->plan.protocol;
     return p->model ? p->model(n->shared, n->agents[index].state) : NULL;
+}
+
+tacit_status tacit_node_board(const tacit_node *n, uint32_t index, tacit_board *out)
+{
+    const tacit_protocol *p = n->plan.protocol;
+    return p->board ? p->board(n->shared, n->agents[index].state, out) : TACIT_NO;
 }

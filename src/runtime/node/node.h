@@ -165,6 +165,7 @@ typedef struct node_saying {
 
 struct tacit_node {
     tacit_node_plan plan;
+    uint32_t flags; /* the protocol's, with these options */
     node_io io;
     node_phase phase;
     double born; /* when this life began: seconds */

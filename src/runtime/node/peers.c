@@ -8,6 +8,7 @@
 #include "runtime/node/node.h"
 
 #define STRANGERS 1024 /* at most, in open mode */
+#define EVERYBODY 256  /* members at most, for all of them to be watched: a link each, and pings */
 
 /* ---- finding them ---- */
 
@@ -150,6 +151,28 @@ static tacit_status add_member(tacit_node *n, uint32_t index, tacit_error *err)
     return TACIT_OK;
 }
 
+static tacit_status watch(tacit_node *n, node_peer *peer, tacit_error *err)
+{
+    if (peer->self || peer->watched)
+        return TACIT_OK;
+    peer->watched = true;
+    return tacit_suspect_add(n->suspect, &peer->slot, n->now, err);
+}
+
+/* Where everybody talks to everybody all members are watched, unless there are too many: then
+ * those beyond the neighbours are linked to when there is something to say, and whoever is late
+ * misses what was said before. */
+static tacit_status watch_everybody(tacit_node *n, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    if (!(n->flags & TACIT_EVERYBODY) || n->plan.member_count > EVERYBODY)
+        return TACIT_OK;
+    for (uint32_t k = 0; k < n->plan.member_count && status == TACIT_OK; k++)
+        if (n->plan.members[k].count > 0)
+            status = watch(n, &n->peers[k], err);
+    return status;
+}
+
 /* Those who host neighbours of ours are watched, and linked to from the start. */
 static tacit_status watch_neighbours(tacit_node *n, tacit_error *err)
 {
@@ -160,14 +183,11 @@ static tacit_status watch_neighbours(tacit_node *n, tacit_error *err)
             if (!peer)
                 return tacit_fail(err, TACIT_EINPUT, "nobody hosts agent %u, a neighbour of %u",
                                   agent, n->plan.hosted[k].agent);
-            if (peer->self || peer->watched)
-                continue;
-            peer->watched = true;
-            tacit_status status = tacit_suspect_add(n->suspect, &peer->slot, n->now, err);
+            tacit_status status = watch(n, peer, err);
             if (status != TACIT_OK)
                 return status;
         }
-    return TACIT_OK;
+    return watch_everybody(n, err);
 }
 
 tacit_status node_peers_init(tacit_node *n, tacit_error *err)

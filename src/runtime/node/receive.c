@@ -88,7 +88,7 @@ static const char *check_ask(const tacit_node *n, const tacit_wire_header *h, co
         return waits_for(a, h->request, h->from) ? NULL : "nobody asked";
     if (h->kind != TACIT_WIRE_REQUEST)
         return NULL;
-    if (!(n->plan.protocol->flags & TACIT_CHATTY))
+    if (!(n->flags & TACIT_CHATTY))
         return "this protocol answers no requests";
     return heard->asked < (uint64_t)n->plan.options->asked
                ? NULL
@@ -163,8 +163,7 @@ static void deliver(tacit_node *n, const tacit_wire_header *h, node_agent *a, ta
 /* Can it be heard at all at the moment? What cannot is as if it had been lost on the way. */
 static bool listens(const tacit_node *n)
 {
-    return n->phase != NODE_ENDED &&
-           (!(n->plan.protocol->flags & TACIT_CHATTY) || !node_store_mute(n->store));
+    return n->phase != NODE_ENDED && (!(n->flags & TACIT_CHATTY) || !node_store_mute(n->store));
 }
 
 static void on_agents(tacit_node *n, node_peer *peer, const tacit_wire_header *h,
@@ -176,7 +175,7 @@ static void on_agents(tacit_node *n, node_peer *peer, const tacit_wire_header *h
         return;
     }
     const bool stranger = a && node_slot(a, h->from) == TACIT_NO_SLOT;
-    if (!a || (stranger && !(n->plan.protocol->flags & TACIT_CHATTY))) {
+    if (!a || (stranger && !(n->flags & TACIT_CHATTY))) {
         node_refuse(n, peer, TACIT_REFUSED_RECEIVER, a ? "no neighbour" : "no such agent here");
         return;
     }

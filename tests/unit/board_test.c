@@ -224,6 +224,44 @@ static void test_signatures_are_ones_own(void **state)
     check_refused(&b, "does not bear its signature");
 }
 
+/* Every bit of what says what a word is of is in the text that is signed, whatever the sum says. */
+static void cover(boards *b, void *at, size_t len, bool of_key)
+{
+    uint8_t before[2][TACIT_MASK_KEY], after[2][TACIT_MASK_KEY], *bytes = at;
+    tacit_board_word_text(before[0], &b->board, &b->word[0]);
+    tacit_board_key_text(before[1], &b->board, &b->key[0]);
+    for (size_t k = 0; k < len; k++) {
+        bytes[k] ^= 16;
+        tacit_board_word_text(after[0], &b->board, &b->word[0]);
+        tacit_board_key_text(after[1], &b->board, &b->key[0]);
+        bytes[k] ^= 16;
+        assert_memory_not_equal(before[of_key], after[of_key], TACIT_MASK_KEY);
+    }
+}
+
+static void test_texts_cover_all(void **state)
+{
+    (void)state;
+    boards b;
+    boards_make(&b, 16, 0);
+    for (int of_key = 0; of_key < 2; of_key++) {
+        cover(&b, b.board.run, sizeof b.board.run, of_key);
+        cover(&b, &b.board.round, sizeof b.board.round, of_key);
+        cover(&b, &b.board.attempt, sizeof b.board.attempt, of_key);
+        cover(&b, &b.board.speaker, sizeof b.board.speaker, of_key);
+        cover(&b, &b.board.step, sizeof b.board.step, of_key);
+        cover(&b, &b.board.pair, sizeof b.board.pair, of_key);
+        cover(&b, b.board.terms, sizeof b.board.terms, of_key);
+    }
+    cover(&b, &b.word[0].agent, sizeof b.word[0].agent, false);
+    cover(&b, b.word[0].commit, sizeof b.word[0].commit, false);
+    cover(&b, b.number[0], sizeof b.number[0], false);
+    cover(&b, b.beside[0], sizeof b.beside[0], false);
+    cover(&b, &b.key[0].from, sizeof b.key[0].from, true);
+    cover(&b, &b.key[0].gone, sizeof b.key[0].gone, true);
+    cover(&b, b.key[0].key, sizeof b.key[0].key, true);
+}
+
 static tacit_status no_memory(void *ctx, tacit_agent agent, const void *text, size_t len,
                               const uint8_t signature[TACIT_SIGNATURE])
 {
@@ -251,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_signed_lies),
         cmocka_unit_test(test_absurd_heads),
         cmocka_unit_test(test_signatures_are_ones_own),
+        cmocka_unit_test(test_texts_cover_all),
         cmocka_unit_test(test_other_failures_pass_through),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

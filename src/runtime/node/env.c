@@ -314,30 +314,12 @@ static tacit_status env_conceal(void *ctx, tacit_permit *permit, tacit_bounded *
 
 /* ---- who said what ---- */
 
-/* What is signed: the text, for one agent of one run. A peer signs for all agents it hosts. */
-static void text_hash(const tacit_node *n, tacit_agent agent, const void *text, size_t len,
-                      uint8_t hash[crypto_generichash_BYTES])
-{
-    static const char domain[] = "tacit agent's word 1";
-    uint8_t name[8];
-    crypto_generichash_state h;
-    for (int k = 0; k < 8; k++)
-        name[k] = (uint8_t)(agent >> 8 * k);
-    crypto_generichash_init(&h, NULL, 0, crypto_generichash_BYTES);
-    crypto_generichash_update(&h, (const uint8_t *)domain, sizeof domain);
-    crypto_generichash_update(&h, n->plan.run, sizeof n->plan.run);
-    crypto_generichash_update(&h, name, sizeof name);
-    crypto_generichash_update(&h, text, len);
-    crypto_generichash_final(&h, hash, crypto_generichash_BYTES);
-}
-
+/* A peer signs for all agents it hosts. */
 static tacit_status env_sign(void *ctx, const void *text, size_t len,
                              uint8_t signature[TACIT_SIGNATURE])
 {
     tacit_node *n = ctx;
-    uint8_t hash[crypto_generichash_BYTES];
-    text_hash(n, n->at->plan->agent, text, len, hash);
-    crypto_sign_detached(signature, NULL, hash, sizeof hash, n->plan.identity->secret);
+    tacit_identity_sign(signature, n->plan.identity, n->plan.run, n->at->plan->agent, text, len);
     return TACIT_OK;
 }
 
@@ -347,12 +329,10 @@ static tacit_status env_verify(void *ctx, tacit_agent agent, const void *text, s
 {
     tacit_node *n = ctx;
     const node_peer *peer = node_peer_of(n, agent);
-    uint8_t hash[crypto_generichash_BYTES];
-    if (!peer || !peer->listed)
-        return TACIT_NO;
-    text_hash(n, agent, text, len, hash);
-    return crypto_sign_verify_detached(signature, hash, sizeof hash, peer->key) ? TACIT_NO
-                                                                                : TACIT_OK;
+    return peer && peer->listed &&
+                   tacit_identity_signed(signature, peer->key, n->plan.run, agent, text, len)
+               ? TACIT_OK
+               : TACIT_NO;
 }
 
 /* ---- own data and metrics ---- */

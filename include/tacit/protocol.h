@@ -80,6 +80,9 @@ typedef struct tacit_protocol {
     /* Optional: true if the protocol minimises Q (docs/protocols/cd.md), and with which mu and
      * confidence c_i for an agent of `records` records. */
     bool (*coupling)(const void *shared, size_t records, double *mu, double *confidence);
+    /* Optional: nothing more will come of this agent. A node whose agents are all done does not
+     * wait for run.time, but for the others, and answers them as before. */
+    bool (*done)(const void *shared, const void *self);
     /* Optional: what was published of the last sum (board.h), for who wants to add it up again;
      * tacit_board_clear when done. TACIT_NO: there is nothing. */
     tacit_status (*board)(const void *shared, const void *self, struct tacit_board *out);

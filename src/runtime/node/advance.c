@@ -169,9 +169,23 @@ static void count_quiet(tacit_node *n)
 
 /* ---- phases ---- */
 
+/* All of them say that nothing more will come. */
+static bool agents_say_done(const tacit_node *n)
+{
+    const tacit_protocol *p = n->plan.protocol;
+    if (!p->done)
+        return false;
+    for (uint32_t k = 0; k < n->plan.hosted_count; k++)
+        if (!n->agents[k].started || !p->done(n->shared, n->agents[k].state))
+            return false;
+    return true;
+}
+
 static bool agents_done(const tacit_node *n)
 {
     const tacit_consortium_options *c = n->plan.consortium;
+    if (agents_say_done(n))
+        return true;
     if (n->plan.until <= 0)
         return false;
     if (c->end == TACIT_END_AGREEMENT && n->quiet > (uint64_t)c->hops)

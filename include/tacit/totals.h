@@ -68,6 +68,7 @@ typedef struct tacit_totals_plan {
     struct tacit_noise *noise; /* of pairs, or NULL */
     uint8_t terms[TACIT_MASK_KEY];
     tacit_shape number; /* TACIT_I64: what members hold, and totals */
+    tacit_shape open;   /* the same for what is beside, if anything is */
     tacit_shape kind[16];
 } tacit_totals_plan;
 /* Fills in; refuses what cannot be kept: k too small for the stated colluders, a ring that could
@@ -121,8 +122,9 @@ uint32_t tacit_totals_members(const tacit_totals *totals);
 void tacit_totals_counts(const tacit_totals *totals, uint64_t *tries, uint64_t *opened);
 /* Agents that are out because sums with them were spoiled: how many of the plan's. */
 uint64_t tacit_totals_expelled(const tacit_totals_plan *plan, const tacit_totals *totals);
+/* `run` names the run, as in tacit_facts; tacit_board_clear when done. */
 tacit_status tacit_totals_board(const tacit_totals_plan *plan, const tacit_totals *totals,
-                                tacit_board *out);
+                                const uint8_t run[TACIT_RUN_ID], tacit_board *out);
 void tacit_totals_save(const tacit_totals_plan *plan, const tacit_totals *totals,
                        tacit_saver *saver);
 void tacit_totals_load(const tacit_totals_plan *plan, tacit_totals *totals, tacit_loader *loader);

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Partners: a random k-out graph, built while running. An agent draws k others, greets each with
+ * its open half, signed, and the other answers with its own; both then share a secret. Whom an
+ * honest agent chooses nobody else decides: that is all the guarantee needs (gopa.h,
+ * tacit_gopa_split_risk). Who does not answer in time is replaced by another draw.
+ *
+ * Both ends must use an edge in the same tries, or the pair's mask stays in the sum. So the one who
+ * chose says when: right before it says HERE for a try it tells those who answered since (USE). The
+ * other one uses the edge from its next word on, which cannot be made before that HERE has been
+ * counted, three messages later. Should a USE get lost, adders notice before anything is opened
+ * (totals_adder.c), and the try fails.
+ *
+ * The first key of an agent stays for the run.
+ */
+#include "protocol/totals_inside.h"
+
+enum { HELLO, WELCOME, NO_ROOM, USE };
+#define DRAWS 4 /* times k */
+
+static const char domain[] = "tacit total key 1";
+enum { TEXT = sizeof domain + 8 + 2 * TACIT_MASK_KEY };
+
+static void text_of(const totals_at *a, tacit_agent agent, const uint8_t open[TACIT_MASK_KEY],
+                    uint8_t text[TEXT])
+{
+    memcpy(text, domain, sizeof domain);
+    for (int k = 0; k < 8; k++)
+        text[sizeof domain + k] = (uint8_t)((uint64_t)agent >> 8 * k);
+    memcpy(text + sizeof domain + 8, a->plan->terms, TACIT_MASK_KEY);
+    memcpy(text + sizeof domain + 8 + TACIT_MASK_KEY, open, TACIT_MASK_KEY);
+}
+
+totals_partner *totals_find(const tacit_totals *s, tacit_agent agent)
+{
+    for (uint32_t k = 0; k < s->partners; k++)
+        if (s->partner[k].agent == agent)
+            return (totals_partner *)(uintptr_t)&s->partner[k];
+    return NULL;
+}
+
+static totals_partner *add(totals_at *a, tacit_agent agent)
+{
+    tacit_totals *s = a->s;
+    if (s->partners == a->plan->room)
+        return NULL;
+    totals_partner *p = &s->partner[s->partners++];
+    memset(p, 0, sizeof *p);
+    p->agent = (uint32_t)agent;
+    return p;
+}
+
+static uint32_t chosen(const tacit_totals *s, bool agreed)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < s->partners; k++)
+        count += s->partner[k].chosen && (!agreed || s->partner[k].agreed);
+    return count;
+}
+
+/* ---- greeting ---- */
+
+static tacit_status greet(totals_at *a, tacit_agent to, int64_t flag)
+{
+    tacit_status status;
+    tacit_public *v = totals_new(a, TOTALS_HELLO, &status);
+    if (status != TACIT_OK)
+        return status;
+    tacit_public_set_int(v, 0, 0, flag);
+    totals_put(v, 1, 0, a->s->keys.open, TACIT_MASK_KEY);
+    totals_put(v, 2, 0, a->s->signature, TACIT_SIGNATURE);
+    return totals_send(a, to, TOTALS_HELLO, v);
+}
+
+/* Draw k of draw number `draw` is one of the others, all equally likely (64 bits: the bias is below
+ * 2^-32). */
+static tacit_agent draw(totals_at *a)
+{
+    uint64_t word;
+    const tacit_agent self = tacit_facts_of(&a->env)->self;
+    tacit_draw(&a->env, 1 + a->s->hello++, &word, sizeof word);
+    const uint64_t other = word % (a->plan->agents - 1);
+    return other < self ? other : other + 1;
+}
+
+/* All others, when there are no more than that. */
+static tacit_status choose_all(totals_at *a)
+{
+    tacit_status status = TACIT_OK;
+    const tacit_agent self = tacit_facts_of(&a->env)->self;
+    for (uint64_t u = 0; u < a->plan->agents && status == TACIT_OK; u++) {
+        if (u == self)
+            continue;
+        totals_partner *p = totals_find(a->s, u);
+        if (!p)
+            p = add(a, u);
+        if (!p)
+            return TACIT_OK;
+        const bool known = p->agreed;
+        p->chosen = true;
+        if (!known)
+            status = greet(a, u, HELLO);
+    }
+    return status;
+}
+
+tacit_status totals_choose(totals_at *a)
+{
+    tacit_totals *s = a->s;
+    tacit_status status = TACIT_OK;
+    if (a->plan->partners + 1 == a->plan->agents)
+        return choose_all(a);
+    while (status == TACIT_OK && chosen(s, false) < a->plan->partners &&
+           s->hello < (uint64_t)DRAWS * a->plan->partners) {
+        const tacit_agent other = draw(a);
+        totals_partner *p = totals_find(s, other);
+        if (p && p->chosen)
+            continue;
+        if (!p && !(p = add(a, other)))
+            break;
+        p->chosen = true;
+        status = greet(a, other, HELLO);
+    }
+    return status;
+}
+
+/* Whoever did not answer is let go, and others are drawn. */
+tacit_status totals_on_hello_late(totals_at *a)
+{
+    tacit_totals *s = a->s;
+    if (chosen(s, true) >= a->plan->partners)
+        return TACIT_OK;
+    if (a->plan->partners + 1 == a->plan->agents) { /* it may come later */
+        tacit_status status = TACIT_OK;
+        for (uint32_t k = 0; k < s->partners && status == TACIT_OK; k++)
+            if (s->partner[k].chosen && !s->partner[k].agreed)
+                status = greet(a, s->partner[k].agent, HELLO);
+        return status;
+    }
+    for (uint32_t k = 0; k < s->partners;)
+        if (s->partner[k].chosen && !s->partner[k].agreed)
+            s->partner[k] = s->partner[--s->partners];
+        else
+            k++;
+    return totals_choose(a);
+}
+
+static tacit_status agree(totals_at *a, totals_partner *p, tacit_agent from, const tacit_public *v)
+{
+    uint8_t open[TACIT_MASK_KEY], signature[TACIT_SIGNATURE], text[TEXT];
+    totals_get(v, 1, 0, open, sizeof open);
+    totals_get(v, 2, 0, signature, sizeof signature);
+    text_of(a, from, open, text);
+    if (tacit_verify(&a->env, from, text, sizeof text, signature) != TACIT_OK ||
+        tacit_mask_agree(p->shared, &a->s->keys, open, NULL) != TACIT_OK)
+        return TACIT_NO;
+    p->agreed = true;
+    return TACIT_OK;
+}
+
+tacit_status totals_on_hello(totals_at *a, tacit_agent from, const tacit_public *v)
+{
+    const uint64_t flag = totals_head(v, 0);
+    totals_partner *p = totals_find(a->s, from);
+    if (!a->s->keyed || flag > USE || from >= a->plan->agents)
+        return TACIT_OK;
+    if (flag == USE) {
+        if (p && p->agreed && p->chose)
+            p->settled = true;
+        return TACIT_OK;
+    }
+    if (flag == NO_ROOM) {
+        if (!p || !p->chosen || p->agreed)
+            return TACIT_OK;
+        *p = a->s->partner[--a->s->partners];
+        return totals_choose(a);
+    }
+    if (!p && flag == HELLO && !(p = add(a, from)))
+        return greet(a, from, NO_ROOM);
+    if (!p || (!p->agreed && agree(a, p, from, v) != TACIT_OK)) {
+        if (p && !p->chosen && !p->agreed)
+            *p = a->s->partner[--a->s->partners]; /* a forgery leaves no trace */
+        return TACIT_OK;
+    }
+    if (flag == WELCOME)
+        return p->chosen && totals_edges_ready(a) && a->s->phase == TOTALS_EDGES
+                   ? totals_begin_try(a)
+                   : TACIT_OK;
+    p->chose = true;
+    return greet(a, from, WELCOME);
+}
+
+bool totals_edges_ready(const totals_at *a)
+{
+    return chosen(a->s, true) >= a->plan->partners;
+}
+
+tacit_status totals_settle_edges(totals_at *a)
+{
+    tacit_status status = TACIT_OK;
+    for (uint32_t k = 0; k < a->s->partners && status == TACIT_OK; k++) {
+        totals_partner *p = &a->s->partner[k];
+        if (p->chosen && p->agreed && !p->told) {
+            p->told = true;
+            status = greet(a, p->agent, USE);
+        }
+    }
+    return status;
+}
+
+tacit_status tacit_totals_start(tacit_env *env, const tacit_totals_plan *plan, tacit_totals *s)
+{
+    totals_at a = {.outer = env, .env = tacit_nest(env, plan->child), .plan = plan, .s = s};
+    uint8_t seed[2 * TACIT_MASK_KEY], text[TEXT];
+    tacit_draw(&a.env, 0, seed, sizeof seed);
+    tacit_mask_keys_make(&s->keys, seed);
+    memcpy(s->secret, seed + TACIT_MASK_KEY, sizeof s->secret);
+    tacit_mask_wipe(seed, sizeof seed);
+    s->keyed = true;
+    text_of(&a, tacit_facts_of(env)->self, s->keys.open, text);
+    tacit_status status = tacit_sign(&a.env, text, sizeof text, s->signature);
+    if (status == TACIT_OK)
+        status = totals_choose(&a);
+    return status == TACIT_OK ? totals_timer(&a, TOTALS_CLOCK_HELLO, 0, 0, plan->patience) : status;
+}
+
+/* ---- keys of one try ---- */
+
+static void place_of(const totals_at *a, uint64_t trial, uint64_t receiver, tacit_mask_place *place)
+{
+    memset(place, 0, sizeof *place);
+    memcpy(place->run, tacit_facts_of(&a->env)->run, TACIT_MASK_RUN);
+    place->epoch = trial;
+    place->receiver = (tacit_agent)receiver;
+    memcpy(place->set, a->plan->terms, TACIT_MASK_KEY);
+}
+
+void totals_pair_key(const totals_at *a, const totals_partner *p, uint64_t trial,
+                     uint8_t key[TACIT_MASK_KEY])
+{
+    tacit_mask_place place;
+    place_of(a, trial, TACIT_NOBODY, &place);
+    tacit_mask_derive(key, p->shared, &place, tacit_facts_of(&a->env)->self, p->agent);
+}
+
+void totals_pad_key(const totals_at *a, const totals_partner *p, uint64_t trial, tacit_agent owner,
+                    uint8_t key[TACIT_MASK_KEY])
+{
+    tacit_mask_place place;
+    place_of(a, trial, owner, &place);
+    tacit_mask_derive(key, p->shared, &place, tacit_facts_of(&a->env)->self, p->agent);
+}
+
+/* Own secrets of a try: counter 0 is the seed, the others are coins for its shares. */
+static void own(const totals_at *a, uint64_t trial, uint32_t counter, uint8_t out[TACIT_MASK_KEY])
+{
+    tacit_mask_place place;
+    place_of(a, trial, tacit_facts_of(&a->env)->self, &place);
+    tacit_mask_own(out, a->s->secret, &place, trial, counter);
+}
+
+void totals_seed(const totals_at *a, uint64_t trial, uint8_t seed[TACIT_MASK_KEY])
+{
+    own(a, trial, 0, seed);
+}
+
+void totals_coins(const totals_at *a, uint64_t trial, uint8_t (*coins)[TACIT_MASK_KEY],
+                  size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        own(a, trial, (uint32_t)k + 1, coins[k]);
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An agent as one of those who are summed. In one try it answers at most once to each step, always
+ * about a smaller set than before, and stops answering when
+ *  - fewer members are left than its noise was made for (tacit_totals_parts), or
+ *  - fewer than the quorum of those it chose itself: then it might be in a piece that was cut off.
+ *
+ * What it tells, and when:
+ *   WORD     when it is in the set of those who are there; its number is spent from here on
+ *   PAID     pair keys with members that were in that set and are not in the present one
+ *   CONFIRM  a hash of the last set, to those who chose it; never of two sets of one try
+ *   SEED     when the quorum of those it chose confirmed the same set
+ *   PAD      to whoever asks: of a member of the set it confirmed, that chose it
+ * So with a pair key gone, that member's pad stays untold, and the other way round.
+ */
+#include "protocol/totals_inside.h"
+
+/* Times patience: how long a member waits for the next sign of life. */
+#define ROLL 3.5
+#define STEP 3.5
+#define OPEN 7.0
+#define ASIDE 14.0
+
+bool totals_bit(const tacit_public *set, uint64_t position)
+{
+    return (uint64_t)tacit_public_get_int(set, 1, position / 64) >> position % 64 & 1;
+}
+
+static totals_roles roles_of(const totals_at *a, uint64_t trial)
+{
+    return totals_roles_of(a->plan, tacit_facts_of(&a->env)->run, trial);
+}
+
+static tacit_agent adder_of(const totals_at *a, uint64_t trial, tacit_agent agent)
+{
+    const totals_roles roles = roles_of(a, trial);
+    return totals_agent_at(&roles, totals_position(&roles, agent) % roles.blocks);
+}
+
+static tacit_agent own_adder(const totals_at *a)
+{
+    return adder_of(a, a->s->member.trial, tacit_facts_of(&a->env)->self);
+}
+
+/* ---- step 0 ---- */
+
+static tacit_status say_here(totals_at *a, bool leaving)
+{
+    tacit_status status;
+    tacit_public *v = totals_new(a, TOTALS_HERE, &status);
+    if (status != TACIT_OK)
+        return status;
+    tacit_public_set_int(v, 0, 0, (int64_t)a->s->member.trial);
+    tacit_public_set_int(v, 0, 1, leaving);
+    return totals_send(a, own_adder(a), TOTALS_HERE, v);
+}
+
+tacit_status totals_begin_try(totals_at *a)
+{
+    tacit_totals *s = a->s;
+    const uint64_t trial = TOTALS_TRY(s->round, s->attempt);
+    s->member = (totals_member){.trial = trial, .turn = s->member.turn, .mark = s->member.mark};
+    s->phase = TOTALS_ROLL;
+    s->tries++;
+    for (uint32_t k = 0; k < s->partners; k++)
+        s->partner[k].in = s->partner[k].masked = false;
+    tacit_status status = totals_settle_edges(a);
+    if (!totals_allowed(a->plan, &s->search, tacit_facts_of(&a->env)->self))
+        s->phase = TOTALS_ASIDE;
+    /* long enough for adders and the speaker to lose their patience first */
+    if (status == TACIT_OK)
+        status = totals_watch(a, (s->phase == TOTALS_ASIDE ? ASIDE : ROLL) * a->plan->patience +
+                                     (s->phase == TOTALS_ASIDE ? a->plan->jitter : 0));
+    return status == TACIT_OK && s->phase == TOTALS_ROLL ? say_here(a, false) : status;
+}
+
+/* ---- a set ---- */
+
+static uint32_t present_of_chosen(const tacit_totals *s)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < s->partners; k++)
+        count += s->partner[k].chosen && s->partner[k].told && s->partner[k].in;
+    return count;
+}
+
+/* Who of its partners is in; nobody comes back. */
+static void look_up_partners(totals_at *a, const tacit_public *set, bool first)
+{
+    const totals_roles roles = roles_of(a, a->s->member.trial);
+    for (uint32_t k = 0; k < a->s->partners; k++) {
+        totals_partner *p = &a->s->partner[k];
+        if (first || p->in)
+            p->in = totals_bit(set, totals_position(&roles, p->agent));
+    }
+}
+
+static tacit_status hash_set(totals_at *a, const tacit_public *set)
+{
+    const size_t words = tacit_public_count(set, 1);
+    const size_t len = 8 * (words + 2) + TACIT_MASK_KEY;
+    uint8_t *text = tacit_temporary(&a->env, len);
+    if (!text)
+        return tacit_out_of_memory(tacit_own_error(&a->env));
+    memcpy(text, a->s->history, TACIT_MASK_KEY);
+    for (size_t k = 0; k < words + 2; k++) {
+        const uint64_t word = k == 0   ? a->s->member.trial
+                              : k == 1 ? a->s->member.count
+                                       : (uint64_t)tacit_public_get_int(set, 1, k - 2);
+        memcpy(text + TACIT_MASK_KEY + 8 * k, &word, 8);
+    }
+    tacit_mask_hash(a->s->member.hash, "tacit total set 1", text, len);
+    return TACIT_OK;
+}
+
+static tacit_status step_aside(totals_at *a)
+{
+    a->s->phase = TOTALS_ASIDE;
+    tacit_status status = totals_watch(a, ASIDE * a->plan->patience + a->plan->jitter);
+    return status == TACIT_OK ? say_here(a, true) : status;
+}
+
+static bool is_enough(const totals_at *a, uint32_t count)
+{
+    const tacit_totals *s = a->s;
+    const uint32_t parts = tacit_totals_parts(a->plan, s->member.present);
+    return count >= parts + a->plan->colluders && present_of_chosen(s) >= a->plan->threshold;
+}
+
+/* ---- the word ---- */
+
+static size_t masks_of(totals_at *a, tacit_mask *mask, tacit_public *v, uint32_t *chosen)
+{
+    tacit_totals *s = a->s;
+    const tacit_agent self = tacit_facts_of(&a->env)->self;
+    size_t count = 0;
+    *chosen = 0;
+    for (uint32_t k = 0; k < s->partners; k++) {
+        totals_partner *p = &s->partner[k];
+        p->masked = p->in && p->agreed && (p->told || p->settled);
+        if (!p->masked)
+            continue;
+        const bool shares = p->chosen && p->told;
+        totals_pair_key(a, p, s->member.trial, mask[count].key);
+        mask[count].minus = p->agent < self;
+        tacit_public_set_int(v, 4, count++, (int64_t)((uint64_t)p->agent << 1 | shares));
+        *chosen += shares;
+    }
+    return count;
+}
+
+/* Shares of the own seed for those it chose, each under a pad that only the two of them know. */
+static tacit_status put_shares(totals_at *a, tacit_public *v, const uint8_t seed[TACIT_MASK_KEY],
+                               uint32_t chosen)
+{
+    tacit_totals *s = a->s;
+    const uint32_t threshold = a->plan->threshold;
+    uint8_t(*share)[TACIT_MASK_KEY] =
+        tacit_temporary(&a->env, (chosen + threshold) * sizeof *share);
+    if (!share)
+        return tacit_out_of_memory(tacit_own_error(&a->env));
+    uint8_t(*coins)[TACIT_MASK_KEY] = share + chosen;
+    totals_coins(a, s->member.trial, coins, threshold - 1);
+    tacit_status status =
+        tacit_shares_split(share, chosen, threshold, seed, (const uint8_t(*)[TACIT_MASK_KEY])coins,
+                           tacit_own_error(&a->env));
+    size_t at = 0;
+    for (uint32_t k = 0; k < s->partners && status == TACIT_OK; k++) {
+        const totals_partner *p = &s->partner[k];
+        if (!p->masked || !p->chosen || !p->told)
+            continue;
+        uint8_t pad[TACIT_MASK_KEY];
+        totals_pad_key(a, p, s->member.trial, tacit_facts_of(&a->env)->self, pad);
+        for (size_t b = 0; b < TACIT_MASK_KEY; b++)
+            pad[b] ^= share[at][b];
+        totals_put(v, 3, 4 + 4 * at++, pad, sizeof pad);
+    }
+    tacit_mask_wipe(share, (chosen + threshold) * sizeof *share);
+    return status;
+}
+
+static tacit_status sign_word(totals_at *a, tacit_public *v)
+{
+    uint8_t text[TACIT_MASK_KEY], signature[TACIT_SIGNATURE];
+    if (!a->plan->board)
+        return TACIT_OK;
+    totals_word_sign_text(a, tacit_facts_of(&a->env)->self, v, text);
+    tacit_status status = tacit_sign(&a->env, text, sizeof text, signature);
+    totals_put(v, 5, 0, signature, sizeof signature);
+    return status;
+}
+
+static tacit_status make_word(totals_at *a, const tacit_secret *number, const int64_t *beside,
+                              tacit_public *v)
+{
+    tacit_totals *s = a->s;
+    const uint64_t trial = s->member.trial;
+    uint8_t seed[TACIT_MASK_KEY], commit[TACIT_MASK_KEY];
+    uint32_t chosen;
+    tacit_mask *mask = tacit_temporary(&a->env, (s->partners + 1) * sizeof *mask);
+    if (!mask)
+        return tacit_out_of_memory(tacit_own_error(&a->env));
+    const size_t count = masks_of(a, mask, v, &chosen);
+    if (tacit_mask_turn_call(&s->member.turn, trial, 0) != TACIT_OK)
+        return TACIT_NO; /* a word was made for it already: before a crash, say */
+    totals_seed(a, trial, seed);
+    tacit_board_commit(commit, seed);
+    tacit_public_set_int(v, 0, 0, (int64_t)trial);
+    tacit_public_set_int(v, 0, 1, (int64_t)count);
+    tacit_public_set_int(v, 0, 2, chosen);
+    for (size_t k = 0; k < a->plan->beside; k++)
+        tacit_public_set_int(v, 2, k, beside[k]);
+    totals_put(v, 3, 0, commit, sizeof commit);
+    tacit_status status = put_shares(a, v, seed, chosen);
+    if (status == TACIT_OK)
+        status = a->plan->noise
+                     ? tacit_mask_word_noisy(&s->member.turn, v, 1, number, a->plan->noise, mask,
+                                             count, seed, tacit_own_error(&a->env))
+                     : tacit_mask_word(&s->member.turn, v, 1, number, mask, count, seed,
+                                       tacit_own_error(&a->env));
+    tacit_mask_wipe(seed, sizeof seed);
+    tacit_mask_wipe(mask, count * sizeof *mask);
+    return status == TACIT_OK ? sign_word(a, v) : status;
+}
+
+/* The number is asked for now, not before: nothing is charged for a round that is refused. */
+tacit_status totals_speak(totals_at *a)
+{
+    tacit_totals *s = a->s;
+    if (s->phase != TOTALS_JITTER)
+        return TACIT_OK;
+    tacit_secret *number = NULL;
+    int64_t *beside = tacit_temporary(&a->env, (a->plan->beside + 1) * sizeof *beside);
+    if (!beside)
+        return tacit_out_of_memory(tacit_own_error(&a->env));
+    memset(beside, 0, (a->plan->beside + 1) * sizeof *beside);
+    tacit_status status =
+        a->user->hold(a->outer, a->shared, a->self, tacit_totals_parts(a->plan, s->member.present),
+                      &number, beside);
+    if (status == TACIT_NO)
+        return step_aside(a);
+    tacit_public *v = status == TACIT_OK ? totals_new(a, TOTALS_WORD, &status) : NULL;
+    if (status == TACIT_OK)
+        status = make_word(a, number, beside, v);
+    tacit_drop(&a->env, number);
+    if (status != TACIT_OK) {
+        tacit_drop(&a->env, v);
+        return status == TACIT_NO ? step_aside(a) : status;
+    }
+    s->phase = TOTALS_WORDED;
+    return totals_send(a, own_adder(a), TOTALS_WORD, v);
+}
+
+/* ---- paying for those who went missing ---- */
+
+static tacit_status pay(totals_at *a)
+{
+    tacit_status status;
+    tacit_totals *s = a->s;
+    const uint64_t trial = s->member.trial;
+    const tacit_agent self = tacit_facts_of(&a->env)->self;
+    tacit_public *v = totals_new(a, TOTALS_PAID, &status);
+    size_t count = 0, width = a->plan->board ? 13 : 5;
+    for (uint32_t k = 0; k < s->partners && status == TACIT_OK; k++) {
+        const totals_partner *p = &s->partner[k];
+        uint8_t key[TACIT_MASK_KEY], text[TACIT_MASK_KEY], signature[TACIT_SIGNATURE];
+        if (!p->masked || p->in)
+            continue;
+        totals_pair_key(a, p, trial, key);
+        tacit_public_set_int(v, 1, count * width, p->agent);
+        totals_put(v, 1, count * width + 1, key, sizeof key);
+        if (a->plan->board) {
+            totals_key_sign_text(a, trial, self, p->agent, key, text);
+            status = tacit_sign(&a->env, text, sizeof text, signature);
+            totals_put(v, 1, count * width + 5, signature, sizeof signature);
+        }
+        count++;
+    }
+    if (status != TACIT_OK) {
+        tacit_drop(&a->env, v);
+        return status;
+    }
+    tacit_public_set_int(v, 0, 0, (int64_t)trial);
+    tacit_public_set_int(v, 0, 1, s->member.step);
+    tacit_public_set_int(v, 0, 2, (int64_t)count);
+    return totals_send(a, own_adder(a), TOTALS_PAID, v);
+}
+
+/* ---- the last set ---- */
+
+static tacit_status tell_seed(totals_at *a)
+{
+    tacit_totals *s = a->s;
+    uint32_t agree = 0;
+    for (uint32_t k = 0; k < s->partners; k++) {
+        const totals_partner *p = &s->partner[k];
+        agree += p->chosen && p->told && p->in && p->about == s->member.trial &&
+                 !memcmp(p->hash, s->member.hash, sizeof p->hash);
+    }
+    if (s->phase != TOTALS_CONFIRMED || agree < a->plan->threshold ||
+        tacit_mask_turn_open(&s->member.turn, s->member.trial, 0) != TACIT_OK)
+        return TACIT_OK;
+    tacit_status status;
+    uint8_t seed[TACIT_MASK_KEY];
+    tacit_public *v = totals_new(a, TOTALS_SEED, &status);
+    if (status != TACIT_OK)
+        return status;
+    s->phase = TOTALS_OPENED;
+    s->opened++;
+    totals_seed(a, s->member.trial, seed);
+    tacit_public_set_int(v, 0, 0, (int64_t)s->member.trial);
+    totals_put(v, 1, 0, seed, sizeof seed);
+    tacit_mask_wipe(seed, sizeof seed);
+    return totals_send(a, own_adder(a), TOTALS_SEED, v);
+}
+
+static tacit_status confirm(totals_at *a)
+{
+    tacit_totals *s = a->s;
+    tacit_status status;
+    tacit_public *v = totals_new(a, TOTALS_CONFIRM, &status);
+    if (status != TACIT_OK)
+        return status;
+    tacit_public_set_int(v, 0, 0, (int64_t)s->member.trial);
+    totals_put(v, 1, 0, s->member.hash, TACIT_MASK_KEY);
+    for (uint32_t k = 0; k < s->partners && status == TACIT_OK; k++) {
+        const totals_partner *p = &s->partner[k];
+        if (p->chose && p->in)
+            status = totals_tell(a, p->agent, TOTALS_CONFIRM, v);
+    }
+    tacit_drop(&a->env, v);
+    s->phase = TOTALS_CONFIRMED;
+    return status == TACIT_OK ? tell_seed(a) : status;
+}
+
+tacit_status totals_on_confirm(totals_at *a, tacit_agent from, const tacit_public *v)
+{
+    totals_partner *p = totals_find(a->s, from);
+    const uint64_t trial = totals_head(v, 0);
+    uint8_t hash[TACIT_MASK_KEY];
+    if (!p || trial <= p->about) /* the first word about a try is the one that counts */
+        return TACIT_OK;
+    totals_get(v, 1, 0, hash, sizeof hash);
+    p->about = trial;
+    memcpy(p->hash, hash, sizeof p->hash);
+    return tell_seed(a);
+}
+
+tacit_status totals_on_ask(totals_at *a, tacit_agent from, const tacit_public *v)
+{
+    const tacit_totals *s = a->s;
+    const uint64_t trial = totals_head(v, 0), whose = totals_head(v, 1);
+    const totals_partner *p = whose < a->plan->agents ? totals_find(s, whose) : NULL;
+    const bool confirmed = s->phase == TOTALS_CONFIRMED || s->phase == TOTALS_OPENED;
+    if (!p || !p->chose || !p->settled || !p->in || !confirmed || trial != s->member.trial)
+        return TACIT_OK;
+    tacit_status status;
+    uint8_t pad[TACIT_MASK_KEY];
+    tacit_public *out = totals_new(a, TOTALS_PAD, &status);
+    if (status != TACIT_OK)
+        return status;
+    totals_pad_key(a, p, trial, whose, pad);
+    tacit_public_set_int(out, 0, 0, (int64_t)trial);
+    tacit_public_set_int(out, 0, 1, (int64_t)whose);
+    totals_put(out, 1, 0, pad, sizeof pad);
+    return totals_send(a, from, TOTALS_PAD, out);
+}
+
+/* ---- what a set asks of a member ---- */
+
+static tacit_status on_first_set(totals_at *a, const tacit_public *v)
+{
+    tacit_totals *s = a->s;
+    s->member.present = s->member.count;
+    look_up_partners(a, v, true);
+    if (s->member.count < a->plan->least || !is_enough(a, s->member.count))
+        return step_aside(a);
+    s->phase = TOTALS_JITTER;
+    const tacit_status status = totals_watch(a, STEP * a->plan->patience + a->plan->jitter);
+    if (status != TACIT_OK)
+        return status;
+    if (!(a->plan->jitter > 0))
+        return totals_speak(a);
+    uint64_t word;
+    tacit_draw(&a->env, UINT64_C(1) << 40 | s->member.trial, &word, sizeof word);
+    return totals_timer(a, TOTALS_CLOCK_JITTER, s->member.trial, 0,
+                        a->plan->jitter * ((double)(word >> 11) * 0x1p-53));
+}
+
+static tacit_status on_later_set(totals_at *a, const tacit_public *v, bool last)
+{
+    look_up_partners(a, v, false);
+    if (!is_enough(a, a->s->member.count))
+        return step_aside(a);
+    tacit_status status = totals_watch(a, (last ? OPEN : STEP) * a->plan->patience);
+    if (status != TACIT_OK || !last)
+        return status == TACIT_OK ? pay(a) : status;
+    status = hash_set(a, v);
+    return status == TACIT_OK ? confirm(a) : status;
+}
+
+/* Counted, not believed. */
+static uint32_t members_of(const tacit_public *set)
+{
+    uint32_t count = 0;
+    for (size_t k = 0; k < tacit_public_count(set, 1); k++)
+        count += (uint32_t)__builtin_popcountll((uint64_t)tacit_public_get_int(set, 1, k));
+    return count;
+}
+
+static tacit_status take_in(totals_at *a, const tacit_public *v)
+{
+    tacit_totals *s = a->s;
+    const uint64_t step = totals_head(v, 1), what = totals_head(v, 3);
+    const bool last = totals_head(v, 2) == 1;
+    const totals_roles roles = roles_of(a, s->member.trial);
+    const uint64_t position = totals_position(&roles, tacit_facts_of(&a->env)->self);
+    if (what == TOTALS_TOO_FEW)
+        return totals_fail_try(a, TOTALS_TOO_FEW);
+    const bool fresh = step > s->member.step || (step == 0 && s->phase == TOTALS_ROLL);
+    const bool waits = s->phase == TOTALS_ROLL || s->phase == TOTALS_WORDED;
+    /* A set that was the last is answered once, and no later one is. */
+    if (!fresh || !waits || what != TOTALS_GOES_ON || step > TOTALS_STEPS ||
+        (step == 0) != (s->phase == TOTALS_ROLL))
+        return TACIT_OK;
+    s->member.step = (uint32_t)step;
+    s->member.count = members_of(v);
+    if (!totals_bit(v, position)) {
+        s->phase = TOTALS_ASIDE; /* others went on without it */
+        return totals_watch(a, ASIDE * a->plan->patience + a->plan->jitter);
+    }
+    return step == 0 ? on_first_set(a, v) : on_later_set(a, v, last);
+}
+
+tacit_status totals_on_set(totals_at *a, tacit_agent from, const tacit_public *v)
+{
+    const uint64_t trial = totals_head(v, 0);
+    if (trial != a->s->member.trial || trial == 0)
+        return TACIT_OK;
+    const totals_roles roles = roles_of(a, trial);
+    if (from != own_adder(a) && from != totals_agent_at(&roles, 0))
+        return TACIT_OK;
+    return take_in(a, v);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all agree on before a sum: how many partners, who counts as enough, shapes, a hash of it. */
+#include <math.h>
+#include <stdio.h>
+
+#include "protocol/totals_inside.h"
+#include "tacit/gopa.h"
+
+#define RISK_BITS 40       /* default k: the honest fall apart with a chance below 2^-40 */
+#define BOARD_MOST 4194304 /* numbers of a board */
+
+static tacit_status check(const tacit_totals_plan *p, tacit_error *err)
+{
+    if (p->least < 3 || p->least > p->agents)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "a sum that hides its members needs at least 3 of them and there are "
+                          "%llu agents; \"least\" is %u",
+                          (unsigned long long)p->agents, p->least);
+    if (!(p->quorum > 0.5 && p->quorum <= 1))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "the quorum is %g of an agent's partners; it must be above 0.5, or two "
+                          "halves of the agents could be told different sums, and 1 at most",
+                          p->quorum);
+    if (!(p->absent >= 0 && p->absent < 1))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "the planned part of absent members is %g, not in "
+                          "[0, 1)",
+                          p->absent);
+    if (p->partners > TACIT_TOTALS_PARTNERS)
+        return tacit_fail(err, TACIT_EINPUT, "an agent chooses at most %d partners, not %u",
+                          TACIT_TOTALS_PARTNERS, p->partners);
+    if (!(p->patience > 0) || !isfinite(p->patience) || !(p->jitter >= 0) || !isfinite(p->jitter))
+        return tacit_fail(err, TACIT_EINPUT, "patience must be above 0 and finite, not %g",
+                          p->patience);
+    if (p->tries < 1 || p->tries > 200 || p->child == 0 || p->child > TACIT_CHILDREN)
+        return tacit_fail(err, TACIT_EINPUT, "a round has 1 to 200 tries, not %u", p->tries);
+    if (p->agents >= UINT32_MAX || p->span < 2)
+        return tacit_fail(err, TACIT_EINPUT, "an adder must hear at least two members, not %u",
+                          p->span);
+    if (!tacit_mask_fits(p->most, (size_t)p->agents, 0) ||
+        !tacit_mask_fits(p->beside_most, (size_t)p->agents, 0))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "%llu numbers of size %g (steps) could add up to more than 2^63: the sum "
+                          "would come out wrong; use a coarser grid",
+                          (unsigned long long)p->agents, p->most);
+    return TACIT_OK;
+}
+
+static uint32_t needed(const tacit_totals_plan *p, uint32_t present)
+{
+    return (uint32_t)ceil((1 - p->absent) * present - 1e-9);
+}
+
+uint32_t tacit_totals_parts(const tacit_totals_plan *plan, uint32_t present)
+{
+    const uint32_t stay = needed(plan, present);
+    return stay > plan->colluders ? stay - plan->colluders : 0;
+}
+
+static tacit_status choose_partners(tacit_totals_plan *p, tacit_error *err)
+{
+    const uint32_t most =
+        p->agents - 1 < TACIT_TOTALS_PARTNERS ? (uint32_t)p->agents - 1 : TACIT_TOTALS_PARTNERS;
+    if (p->partners == 0)
+        p->partners = (uint32_t)tacit_gopa_partners(p->agents, p->quorum, p->colluders, RISK_BITS);
+    if (p->partners == 0 || p->partners > most)
+        p->partners = most;
+    p->threshold = (uint32_t)ceil(p->quorum * p->partners - 1e-9);
+    if (p->threshold < 1)
+        p->threshold = 1;
+    p->split_risk = tacit_gopa_split_risk(p->agents, p->partners, p->threshold, p->colluders);
+    /* All pairs: who takes part with a quorum of all others is in one piece with them. */
+    const bool all = p->partners == p->agents - 1 && 2 * p->threshold > p->agents + p->colluders;
+    if (!all && p->split_risk > -20)
+        return tacit_fail(
+            err, TACIT_EINPUT,
+            "with %u partners an agent, a quorum of %u of them and %u colluders among %llu agents, "
+            "some honest ones could be cut off and their sum told by itself (the bound on that "
+            "chance is 2^%.1f, and 2^-20 is asked for); raise \"protocol.partners\" or "
+            "\"protocol.quorum\", or state fewer colluders",
+            p->partners, p->threshold, p->colluders, (unsigned long long)p->agents, p->split_risk);
+    if (all && p->split_risk > -20)
+        p->split_risk = -INFINITY;
+    /* As many choose an agent on average as it chooses: Poisson, with room for the unlikely. */
+    const double room = 2.0 * p->partners + 8 * sqrt(p->partners) + 8;
+    p->room = room < (double)(p->agents - 1) ? (uint32_t)room : (uint32_t)(p->agents - 1);
+    if (p->room < p->partners)
+        p->room = p->partners;
+    return TACIT_OK;
+}
+
+static void hash_terms(tacit_totals_plan *p)
+{
+    char text[512];
+    const int len = snprintf(text, sizeof text,
+                             "%llu agents, %zu numbers, %zu beside, step %a, most %a %a, %u "
+                             "partners, %u confirm, %u colluders, absent %a, least %u, span %u, "
+                             "pair %a, board %d",
+                             (unsigned long long)p->agents, p->numbers, p->beside, p->step, p->most,
+                             p->beside_most, p->partners, p->threshold, p->colluders, p->absent,
+                             p->least, p->span, p->pair, p->board);
+    tacit_mask_hash(p->terms, "tacit total terms 1", text, (size_t)len);
+}
+
+static size_t board_entry(const tacit_totals_plan *p)
+{
+    return 2 + 16 + p->numbers + p->beside; /* agent, known; commit, seed, signature; numbers */
+}
+
+static tacit_status make_shapes(tacit_totals_plan *p, tacit_error *err)
+{
+    const size_t open = p->beside ? p->beside : 1, room = p->room;
+    const size_t signed_too = p->board ? 13 : 5;
+    size_t board = 1, keys = 1;
+    if (p->board) {
+        board = p->span * board_entry(p);
+        keys = (size_t)p->span * room * 14;
+        if (p->blocks != 1 || board + keys > BOARD_MOST)
+            return tacit_fail(err, TACIT_EINPUT,
+                              "a board of %llu agents with %zu numbers each is too large; set "
+                              "\"protocol.board: false\"",
+                              (unsigned long long)p->agents, p->numbers);
+    }
+    const struct {
+        uint32_t kind;
+        tacit_segment segment[6];
+    } all[] = {
+        {TOTALS_HELLO, {{"head", TACIT_I64, 1}, {"open", TACIT_I64, 4}, {"sign", TACIT_I64, 8}}},
+        {TOTALS_HERE, {{"head", TACIT_I64, 2}}},
+        {TOTALS_WORD,
+         {{"head", TACIT_I64, 3},
+          {"numbers", TACIT_I64, p->numbers},
+          {"beside", TACIT_I64, open},
+          {"keys", TACIT_I64, 4 + 4 * (size_t)p->partners},
+          {"who", TACIT_I64, room},
+          {"sign", TACIT_I64, 8}}},
+        {TOTALS_PAID, {{"head", TACIT_I64, 3}, {"keys", TACIT_I64, room * signed_too}}},
+        {TOTALS_SEED, {{"head", TACIT_I64, 1}, {"seed", TACIT_I64, 4}}},
+        {TOTALS_LIST, {{"head", TACIT_I64, 4}, {"bits", TACIT_I64, (p->span + 63) / 64}}},
+        {TOTALS_SET, {{"head", TACIT_I64, 4}, {"bits", TACIT_I64, (p->agents + 63) / 64}}},
+        {TOTALS_CONFIRM, {{"head", TACIT_I64, 1}, {"hash", TACIT_I64, 4}}},
+        {TOTALS_ASK, {{"head", TACIT_I64, 2}}},
+        {TOTALS_PAD, {{"head", TACIT_I64, 2}, {"pad", TACIT_I64, 4}}},
+        {TOTALS_PART,
+         {{"head", TACIT_I64, 3}, {"numbers", TACIT_I64, p->numbers}, {"beside", TACIT_I64, open}}},
+        {TOTALS_RESULT,
+         {{"head", TACIT_I64, 3}, {"numbers", TACIT_I64, p->numbers}, {"beside", TACIT_I64, open}}},
+        {TOTALS_BOARD,
+         {{"head", TACIT_I64, 4},
+          {"words", TACIT_I64, board},
+          {"keys", TACIT_I64, keys},
+          {"total", TACIT_I64, p->numbers},
+          {"beside", TACIT_I64, open}}},
+        {TOTALS_PADS, {{"pads", TACIT_I64, (size_t)p->span * p->partners * 5}}},
+    };
+    const tacit_segment number = {"numbers", TACIT_I64, p->numbers};
+    tacit_status status = tacit_shape_init(&p->number, &number, 1, err);
+    p->number.any = UINT32_MAX;
+    const tacit_segment beside = {"beside", TACIT_I64, open};
+    if (status == TACIT_OK)
+        status = tacit_shape_init(&p->open, &beside, 1, err);
+    p->open.any = UINT32_MAX;
+    for (size_t k = 0; k < sizeof all / sizeof *all && status == TACIT_OK; k++) {
+        size_t count = 0;
+        while (count < 6 && all[k].segment[count].name)
+            count++;
+        status = tacit_shape_init(&p->kind[all[k].kind], all[k].segment, count, err);
+        p->kind[all[k].kind].any = UINT32_MAX; /* what matters is checked where it is read */
+    }
+    return status;
+}
+
+tacit_status tacit_totals_prepare(tacit_totals_plan *plan, tacit_error *err)
+{
+    if (plan->span == 0)
+        plan->span = plan->agents <= 256     ? (uint32_t)plan->agents
+                     : plan->agents <= 16384 ? 64
+                                             : 128;
+    if (plan->span > plan->agents)
+        plan->span = (uint32_t)plan->agents;
+    tacit_status status = check(plan, err);
+    if (status == TACIT_OK)
+        status = choose_partners(plan, err);
+    if (status != TACIT_OK)
+        return status;
+    plan->blocks = (uint32_t)((plan->agents + plan->span - 1) / plan->span);
+    if (tacit_totals_parts(plan, plan->least) < 1)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "of %u members %g may get lost and %u collude: nobody honest is left; "
+                          "raise \"protocol.least\", or state fewer",
+                          plan->least, plan->absent * plan->least, plan->colluders);
+    hash_terms(plan);
+    status = make_shapes(plan, err);
+    if (status == TACIT_OK && plan->pair > 0)
+        status =
+            tacit_noise_gaussian(&plan->noise, tacit_ratio_below(plan->pair * plan->pair), err);
+    return status;
+}
+
+void tacit_totals_clear(tacit_totals_plan *plan)
+{
+    tacit_noise_free(plan->noise);
+    plan->noise = NULL;
+}
+
+const tacit_shape *tacit_totals_payload(const tacit_totals_plan *plan, tacit_address at)
+{
+    return at.channel == 0 && at.kind >= 1 && at.kind < TOTALS_PADS ? &plan->kind[at.kind] : NULL;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who spoils sums? Masks hide what each member gave, from judges as well; but whether a sum was
+ * nonsense everybody sees. So suspects are halved: every agent has a public hash, and a path of
+ * bits from the root of the tree of hashes says among whom a liar is.
+ *
+ *     known to be clean   I: included in every try
+ *     suspects            C: hashes that begin with the path; of these the half with a 0 next is
+ *                         in the try, that with a 1 is not
+ *     undecided           siblings of the path that were not cleared: they wait outside
+ *
+ * A try that is fine clears the half that was in: the liar is in the other. One that is spoiled
+ * says that it is in this half. When C is one agent it is expelled for the run. Then all others are
+ * in again; a second liar is found in the same way. Every try costs its members a release, about
+ * log2(n) of them for a liar, most of which give good sums.
+ *
+ * All of it follows from public outcomes, so everybody who hears them has the same state.
+ */
+#include "protocol/totals_inside.h"
+
+#define ENUMERATED 4096 /* agents; more than that are not looked at one by one */
+
+static uint64_t hash_of(const tacit_totals_plan *plan, tacit_agent agent)
+{
+    uint64_t x;
+    memcpy(&x, plan->terms, sizeof x);
+    x += ((uint64_t)agent + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static bool bit(uint64_t x, uint32_t depth)
+{
+    return x >> (63 - depth) & 1;
+}
+
+/* How many leading bits of `h` are those of the path. */
+static uint32_t along(const totals_search *s, uint64_t h)
+{
+    uint32_t depth = 0;
+    while (depth < s->depth && bit(h, depth) == bit(s->path, depth))
+        depth++;
+    return depth;
+}
+
+static bool is_expelled(const totals_search *s, uint64_t h)
+{
+    for (uint32_t k = 0; k < s->expelled; k++)
+        if (h >> (64 - s->length[k]) == s->prefix[k])
+            return true;
+    return false;
+}
+
+bool totals_allowed(const tacit_totals_plan *plan, const totals_search *s, tacit_agent agent)
+{
+    if (!s->active && s->expelled == 0)
+        return true;
+    const uint64_t h = hash_of(plan, agent);
+    if (is_expelled(s, h))
+        return false;
+    if (!s->active)
+        return true;
+    const uint32_t depth = along(s, h);
+    return depth < s->depth ? bit(s->included, depth) : !bit(h, depth);
+}
+
+static void go(totals_search *s, bool which, bool sibling_is_clean)
+{
+    s->path |= (uint64_t)which << (63 - s->depth);
+    s->included |= (uint64_t)sibling_is_clean << (63 - s->depth);
+    s->depth++;
+}
+
+/* How many suspects have a 0 next, and how many a 1. */
+static void count(const tacit_totals_plan *plan, const totals_search *s, uint64_t half[2])
+{
+    half[0] = half[1] = 0;
+    for (uint64_t u = 0; u < plan->agents; u++) {
+        const uint64_t h = hash_of(plan, (tacit_agent)u);
+        if (!is_expelled(s, h) && along(s, h) == s->depth)
+            half[bit(h, s->depth)]++;
+    }
+}
+
+static void expel(totals_search *s)
+{
+    if (s->expelled < TOTALS_EXPELLED) {
+        s->prefix[s->expelled] = s->path >> (64 - s->depth);
+        s->length[s->expelled++] = s->depth;
+    }
+    s->active = false;
+    s->path = s->included = 0;
+    s->depth = 0;
+}
+
+/* Go on to where there is something to decide. */
+static void narrow(const tacit_totals_plan *plan, totals_search *s)
+{
+    if (plan->agents > ENUMERATED) {
+        uint32_t enough = 8;
+        while (enough < 60 && plan->agents >> (enough - 8))
+            enough++;
+        if (s->depth >= enough)
+            expel(s);
+        return;
+    }
+    while (s->depth < 60) {
+        uint64_t half[2];
+        count(plan, s, half);
+        if (half[0] + half[1] <= 1 && s->depth > 0)
+            break;
+        if (half[0] && half[1])
+            return;
+        go(s, half[1] > 0, true);
+    }
+    expel(s);
+}
+
+void totals_search_note(const tacit_totals_plan *plan, totals_search *s, bool spoiled)
+{
+    if (!s->active && !spoiled)
+        return;
+    if (s->active)
+        go(s, !spoiled, !spoiled);
+    s->active = true;
+    narrow(plan, s);
+}
+
+uint64_t tacit_totals_expelled(const tacit_totals_plan *plan, const tacit_totals *totals)
+{
+    uint64_t out = 0;
+    for (uint64_t u = 0; totals->search.expelled && u < plan->agents; u++)
+        out += is_expelled(&totals->search, hash_of(plan, (tacit_agent)u));
+    return out;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An agent as the speaker of a try: adders list who is there, the speaker says which set that
+ * makes, and in the end adds up their parts. It is believed in nothing that matters: members count
+ * the sets themselves, compare the last one with each other, and look whether the result can be
+ * one.
+ */
+#include <math.h>
+
+#include "protocol/totals_inside.h"
+
+static totals_roles roles_of(const totals_at *a, uint64_t trial)
+{
+    return totals_roles_of(a->plan, tacit_facts_of(&a->env)->run, trial);
+}
+
+void totals_speaker_clear(totals_at *a)
+{
+    totals_speaker *p = &a->s->speaker;
+    tacit_drop(&a->env, p->set);
+    tacit_drop(&a->env, p->last);
+    tacit_drop(&a->env, p->result);
+    *p = (totals_speaker){0};
+    memset(totals_heard(a->plan, a->s), 0, a->plan->blocks);
+}
+
+static tacit_status serve(totals_at *a, uint64_t trial)
+{
+    totals_speaker *p = &a->s->speaker;
+    if (trial <= p->trial || trial >> 8 == 0 || trial >> 8 >= TOTALS_ROUNDS)
+        return trial == p->trial ? TACIT_OK : TACIT_NO;
+    const totals_roles roles = roles_of(a, trial);
+    if (totals_agent_at(&roles, 0) != tacit_facts_of(&a->env)->self)
+        return TACIT_NO;
+    tacit_status status;
+    totals_speaker_clear(a);
+    tacit_public *set = totals_new(a, TOTALS_SET, &status);
+    if (status != TACIT_OK)
+        return status;
+    p->trial = trial;
+    p->set = set;
+    return totals_timer(a, TOTALS_CLOCK_SPEAKER, trial, 0, 1.5 * a->plan->patience);
+}
+
+/* ---- telling everybody ---- */
+
+static tacit_status tell_adders(totals_at *a, uint32_t kind, const tacit_public *v)
+{
+    const totals_roles roles = roles_of(a, a->s->speaker.trial);
+    const tacit_agent self = tacit_facts_of(&a->env)->self;
+    tacit_status status = TACIT_OK;
+    for (uint32_t b = 0; b < roles.blocks && status == TACIT_OK; b++) {
+        const tacit_agent to = totals_agent_at(&roles, b);
+        if (to != self)
+            status = totals_tell(a, to, kind, v);
+    }
+    return status == TACIT_OK ? totals_tell(a, self, kind, v) : status;
+}
+
+static tacit_status end(totals_at *a, totals_what what)
+{
+    totals_speaker *p = &a->s->speaker;
+    tacit_status status = TACIT_OK;
+    if (!p->result)
+        p->result = totals_new(a, TOTALS_RESULT, &status);
+    if (status != TACIT_OK)
+        return status;
+    p->ended = true;
+    tacit_public *result = p->result;
+    uint64_t members = 0;
+    for (size_t k = 0; p->last && k < tacit_public_count(p->last, 1); k++)
+        members += (uint64_t)__builtin_popcountll((uint64_t)tacit_public_get_int(p->last, 1, k));
+    tacit_public_set_int(result, 0, 0, (int64_t)p->trial);
+    tacit_public_set_int(result, 0, 1, (int64_t)what);
+    tacit_public_set_int(result, 0, 2, (int64_t)members);
+    if (what == TOTALS_DONE && a->plan->board)
+        status = totals_board_tell(a);
+    p->result = NULL;
+    if (status == TACIT_OK)
+        status = tell_adders(a, TOTALS_RESULT, result);
+    tacit_drop(&a->env, result);
+    return status;
+}
+
+/* ---- sets ---- */
+
+static bool same_set(const tacit_public *x, const tacit_public *y)
+{
+    for (size_t k = 0; k < tacit_public_count(x, 1); k++)
+        if (tacit_public_get_int(x, 1, k) != tacit_public_get_int(y, 1, k))
+            return false;
+    return true;
+}
+
+static uint32_t size_of(const tacit_public *set)
+{
+    uint32_t count = 0;
+    for (size_t k = 0; k < tacit_public_count(set, 1); k++)
+        count += (uint32_t)__builtin_popcountll((uint64_t)tacit_public_get_int(set, 1, k));
+    return count;
+}
+
+/* All lists of a step are here, or patience is over. */
+static tacit_status say_set(totals_at *a)
+{
+    totals_speaker *p = &a->s->speaker;
+    tacit_status status;
+    const uint32_t count = size_of(p->set);
+    const bool few = p->step == 0 && count < a->plan->least;
+    const bool last = p->step >= 1 && same_set(p->set, p->last);
+    if (last && p->edges != 0)
+        return end(a, TOTALS_FAILED); /* an edge with one end */
+    if ((p->step >= 1 && count == 0) || p->step + 1 >= TOTALS_STEPS)
+        return end(a, TOTALS_FAILED);
+    tacit_public *set = p->set, *next = totals_new(a, TOTALS_SET, &status);
+    if (status != TACIT_OK)
+        return status;
+    tacit_public_set_int(set, 0, 0, (int64_t)p->trial);
+    tacit_public_set_int(set, 0, 1, p->step);
+    tacit_public_set_int(set, 0, 2, last);
+    tacit_public_set_int(set, 0, 3, few ? TOTALS_TOO_FEW : TOTALS_GOES_ON);
+    tacit_drop(&a->env, p->last);
+    p->last = set;
+    p->set = next;
+    p->edges = 0;
+    p->heard = 0;
+    memset(totals_heard(a->plan, a->s), 0, a->plan->blocks);
+    p->step = last ? TOTALS_STEPS + 1 : p->step + 1;
+    p->ended = few;
+    const uint64_t trial = p->trial;
+    const double wait =
+        (last ? 3.5 : 1.5) * a->plan->patience + (p->step == 1 ? a->plan->jitter : 0);
+    status = totals_timer(a, TOTALS_CLOCK_SPEAKER, trial, p->step, wait);
+    const tacit_public *told = tacit_keep(set);
+    if (status == TACIT_OK)
+        status = tell_adders(a, TOTALS_SET, told);
+    tacit_drop(&a->env, told);
+    return status;
+}
+
+tacit_status totals_on_list(totals_at *a, tacit_agent from, const tacit_public *v)
+{
+    totals_speaker *p = &a->s->speaker;
+    tacit_status status = serve(a, totals_head(v, 0));
+    if (status != TACIT_OK)
+        return status == TACIT_NO ? TACIT_OK : status;
+    const totals_roles roles = roles_of(a, p->trial);
+    const uint64_t block = totals_head(v, 2);
+    if (p->ended || totals_head(v, 1) != p->step || block >= roles.blocks ||
+        totals_agent_at(&roles, block) != from || totals_heard(a->plan, a->s)[block])
+        return TACIT_OK;
+    totals_heard(a->plan, a->s)[block] = 1;
+    p->edges += totals_head(v, 3);
+    for (uint32_t k = 0; k < totals_block_size(&roles, (uint32_t)block); k++) {
+        const uint64_t at = block + (uint64_t)k * roles.blocks;
+        const bool in = (uint64_t)tacit_public_get_int(v, 1, k / 64) >> k % 64 & 1;
+        if (in && (p->step == 0 || totals_bit(p->last, at)))
+            tacit_public_set_int(p->set, 1, at / 64,
+                                 (int64_t)((uint64_t)tacit_public_get_int(p->set, 1, at / 64) |
+                                           UINT64_C(1) << at % 64));
+    }
+    return ++p->heard == roles.blocks ? say_set(a) : TACIT_OK;
+}
+
+tacit_status totals_speaker_late(totals_at *a)
+{
+    const totals_speaker *p = &a->s->speaker;
+    if (p->ended)
+        return TACIT_OK;
+    return p->step <= TOTALS_STEPS ? say_set(a) : end(a, TOTALS_FAILED);
+}
+
+/* ---- parts ---- */
+
+static bool is_needed(const totals_at *a, const totals_roles *roles, uint32_t block)
+{
+    for (uint32_t k = 0; k < totals_block_size(roles, block); k++)
+        if (totals_bit(a->s->speaker.last, block + (uint64_t)k * roles->blocks))
+            return true;
+    return false;
+}
+
+static void add(tacit_public *to, uint32_t segment, const tacit_public *v)
+{
+    for (size_t k = 0; k < tacit_public_count(v, segment); k++)
+        tacit_public_set_int(to, segment, k,
+                             (int64_t)((uint64_t)tacit_public_get_int(to, segment, k) +
+                                       (uint64_t)tacit_public_get_int(v, segment, k)));
+}
+
+tacit_status totals_on_part(totals_at *a, tacit_agent from, const tacit_public *v)
+{
+    totals_speaker *p = &a->s->speaker;
+    if (totals_head(v, 0) != p->trial || p->trial == 0 || p->ended || p->step <= TOTALS_STEPS)
+        return TACIT_OK;
+    const totals_roles roles = roles_of(a, p->trial);
+    const uint64_t block = totals_head(v, 1);
+    if (block >= roles.blocks || totals_agent_at(&roles, block) != from ||
+        totals_heard(a->plan, a->s)[block] || !is_needed(a, &roles, (uint32_t)block))
+        return TACIT_OK;
+    if (totals_head(v, 2) != 1)
+        return end(a, TOTALS_FAILED);
+    tacit_status status = TACIT_OK;
+    if (!p->result)
+        p->result = totals_new(a, TOTALS_RESULT, &status);
+    if (status != TACIT_OK)
+        return status;
+    totals_heard(a->plan, a->s)[block] = 1;
+    add(p->result, 1, v);
+    add(p->result, 2, v);
+    for (uint32_t b = 0; b < roles.blocks; b++)
+        if (!totals_heard(a->plan, a->s)[b] && is_needed(a, &roles, b))
+            return TACIT_OK;
+    return end(a, TOTALS_DONE);
+}
+
+/* ---- results ---- */
+
+static tacit_status tell_on(totals_at *a, uint64_t trial, const tacit_public *v)
+{
+    const totals_roles roles = roles_of(a, trial);
+    const tacit_agent self = tacit_facts_of(&a->env)->self;
+    const uint64_t block = totals_position(&roles, self);
+    tacit_status status = TACIT_OK;
+    for (uint32_t k = 1; block < roles.blocks && k < totals_block_size(&roles, (uint32_t)block) &&
+                         status == TACIT_OK;
+         k++)
+        status = totals_tell(a, totals_agent_at(&roles, block + (uint64_t)k * roles.blocks),
+                             TOTALS_RESULT, v);
+    return status;
+}
+
+/* What no honest members can have given. */
+static bool is_nonsense(const tacit_totals_plan *plan, const tacit_public *v)
+{
+    const double members = (double)totals_head(v, 2);
+    for (size_t k = 0; k < plan->numbers; k++)
+        if (fabs((double)tacit_public_get_int(v, 1, k)) > members * plan->most)
+            return true;
+    for (size_t k = 0; k < plan->beside; k++)
+        if (fabs((double)tacit_public_get_int(v, 2, k)) > members * plan->beside_most)
+            return true;
+    return false;
+}
+
+static void remember(totals_at *a, const tacit_public *v)
+{
+    tacit_totals *s = a->s;
+    const size_t words = 1 + a->plan->numbers;
+    uint8_t *text = tacit_temporary(&a->env, TACIT_MASK_KEY + 8 * words);
+    if (text) {
+        memcpy(text, s->history, TACIT_MASK_KEY);
+        for (size_t k = 0; k < words; k++) {
+            const int64_t word = tacit_public_get_int(v, k > 0, k > 0 ? k - 1 : 0);
+            memcpy(text + TACIT_MASK_KEY + 8 * k, &word, 8);
+        }
+        tacit_mask_hash(s->history, "tacit total history 1", text, TACIT_MASK_KEY + 8 * words);
+    }
+    tacit_drop(&a->env, s->result);
+    s->result = tacit_keep(v);
+    s->members = (uint32_t)totals_head(v, 2);
+}
+
+/* Only from whom it may come: adder or speaker of that try, or the adder this agent asked. */
+static bool is_expected(const totals_at *a, tacit_agent from, uint64_t trial)
+{
+    const totals_roles roles = roles_of(a, trial);
+    const tacit_agent self = tacit_facts_of(&a->env)->self;
+    if (from == totals_agent_at(&roles, 0) ||
+        from == totals_agent_at(&roles, totals_position(&roles, self) % roles.blocks))
+        return true;
+    const totals_roles now = roles_of(a, a->s->member.trial);
+    return from == totals_agent_at(&now, totals_position(&now, self) % now.blocks);
+}
+
+tacit_status totals_on_result(totals_at *a, tacit_agent from, const tacit_public *v)
+{
+    tacit_totals *s = a->s;
+    const uint64_t trial = totals_head(v, 0), what = totals_head(v, 1);
+    if (trial >> 8 == 0 || trial >> 8 >= TOTALS_ROUNDS || totals_head(v, 2) > a->plan->agents ||
+        what > TOTALS_FAILED || what == TOTALS_GOES_ON || !is_expected(a, from, trial))
+        return TACIT_OK;
+    const totals_roles roles = roles_of(a, trial);
+    tacit_status status = TACIT_OK;
+    if (from == totals_agent_at(&roles, 0)) /* an adder's duty, whatever it thinks of it itself */
+        status = tell_on(a, trial, v);
+    if (s->adder.trial == trial)
+        totals_adder_rest(a);
+    const bool old =
+        s->phase == TOTALS_IDLE || s->ready || trial >> 8 < s->round || trial <= s->judged;
+    if (status != TACIT_OK || old)
+        return status;
+    if (what != TOTALS_DONE)
+        return trial == s->member.trial ? totals_fail_try(a, (totals_what)what) : TACIT_OK;
+    const bool nonsense = is_nonsense(a->plan, v);
+    s->judged = trial;
+    totals_search_note(a->plan, &s->search, nonsense);
+    if (nonsense) {
+        s->attempt = (uint32_t)(trial & 255);
+        return totals_fail_try(a, TOTALS_DONE);
+    }
+    remember(a, v);
+    s->round = trial >> 8;
+    s->ready = true;
+    return TACIT_OK;
+}

@@ -119,6 +119,11 @@ tacit_status tacit_cost_count(tacit_cost *cost, double noise, tacit_error *err);
 /* Randomized response among `categories` >= 2. */
 tacit_status tacit_cost_choice(tacit_cost *cost, uint32_t categories, double epsilon,
                                tacit_error *err);
+/* What a release of `cost` costs whose noise was made of shares for `parts` members
+ * (tacit_conceal), when those of `honest` members are in the sum, and the adversary does not know
+ * them: fewer than planned cost more, more cost less. 0: a bare release. */
+tacit_status tacit_cost_of_shares(tacit_cost *out, const tacit_cost *cost, uint32_t parts,
+                                  uint32_t honest, tacit_error *err);
 /* What records (or the whole) are clipped to under a cost with noise. */
 tacit_clip tacit_cost_clip(const tacit_cost *cost);
 

@@ -4,11 +4,11 @@
  * with this member's share of the sum's noise in them, secret still.
  *
  * The cost says how much noise the sum has: sigma. Each of `parts` members draws sigma/sqrt(parts),
- * rounded up, so the honest ones of any set that has `parts` of them bring all of it. A sum of n
- * discrete Gaussians of parameter s is not one of parameter sqrt(n) s, but nearly: probabilities
- * differ by a factor of at most exp(10 sum_{k<n} exp(-2 pi^2 s^2 k/(k+1))) (Kairouz, Liu, Steinke
- * 2021), which for s >= 64 steps and any n is 1 within 1e-300: less than what plan.c adds to delta
- * for each coordinate anyway. So the sum is accounted for as one release of the cost.
+ * rounded up, so the honest ones of any set that has `parts` of them bring all of it. A sum of
+ * discrete Gaussians is not quite one (tacit_noise_sum_tau), but shares of TACIT_SHARE_LEAST steps
+ * and more are so within 1e-17000, less than what plan.c adds to delta for each coordinate anyway.
+ * So the sum is accounted for as one release of the cost; if fewer than `parts` honest shares are
+ * in it, as one of tacit_cost_of_shares.
  */
 #include <math.h>
 #include <sodium.h>
@@ -16,7 +16,6 @@
 
 #include "privacy/release.h"
 
-#define SHARE_LEAST 64.0
 #define FAR (UINT64_C(1) << 61)
 
 static tacit_status check(const tacit_permit *permit, const tacit_bounded *b, size_t count,
@@ -56,7 +55,7 @@ static tacit_status add_share(const tacit_permit *permit, uint32_t parts,
                           permit->cost.what);
     if (!source || !source->random || !tacit_random_is_own(source->random))
         return tacit_fail(err, TACIT_EINTERNAL, "there is no noise for \"%s\"", permit->cost.what);
-    if (!(variance >= SHARE_LEAST * SHARE_LEAST))
+    if (!(variance >= TACIT_SHARE_LEAST * TACIT_SHARE_LEAST))
         return tacit_fail(err, TACIT_EINPUT,
                           "a share of the noise of \"%s\" is %.3g steps, too coarse to add up; "
                           "raise \"protocol.fraction\"",

@@ -96,6 +96,9 @@ tacit_status tacit_gift_most(const tacit_cost *cost, size_t records, uint64_t *m
 /* Add a bounded value to `sum` (`count` numbers) instead of releasing it; consumes both. */
 tacit_status tacit_mechanism_give(tacit_permit *permit, tacit_bounded *bounded, int64_t *sum,
                                   size_t count, tacit_error *err);
+/* Steps of the smallest share that is made: any number of them adds up to a discrete Gaussian
+ * within 1e-17000 (tacit_noise_sum_tau). */
+#define TACIT_SHARE_LEAST 64.0
 /* A bounded value as whole numbers with a share of the sum's noise, for masks to hide (conceal.c).
  * Consumes both; `number` has room for `count`, and is a secret. */
 tacit_status tacit_mechanism_conceal(tacit_permit *permit, tacit_bounded *bounded, uint32_t parts,

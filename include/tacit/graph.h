@@ -45,6 +45,13 @@ void tacit_graph_clear(tacit_graph *graph);
 tacit_status tacit_graph_similarity(tacit_graph *graph, uint32_t agents,
                                     const tacit_targets *targets, double gamma, double cutoff,
                                     tacit_error *err);
+/* The same over pairs that were drawn only: everybody meets `draws` others at random, and is met
+ * by as many on average. For graphs of so many agents that not all pairs can be looked at: weights
+ * are those of the whole graph, thinned evenly, so that its smooth directions stay. As many draws
+ * as there are others: all pairs. */
+tacit_status tacit_graph_similarity_drawn(tacit_graph *graph, uint32_t agents,
+                                          const tacit_targets *targets, double gamma, double cutoff,
+                                          uint32_t draws, uint64_t seed, tacit_error *err);
 /* Paper 000 section 5.2: each agent chooses the k others of largest cosine, the smaller index
  * where cosines are equal; an edge of weight 1 if either end chose the other. An agent with a
  * row of zeros neither chooses nor is chosen. */
@@ -106,6 +113,7 @@ typedef struct tacit_graph_options {
     int kind;    /* tacit_graph_kind */
     int compare; /* tacit_compare */
     double gamma, cutoff;
+    int64_t draws; /* similarity: pairs to look at, of each agent; 0: all */
     int64_t k;
     double probability; /* erdos-renyi: of an edge; watts-strogatz: of rewiring */
     double fiedler;     /* > 0: draw until the Fiedler value divided by n is this */

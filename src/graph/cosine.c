@@ -165,6 +165,29 @@ static void compressed_row(const tacit_cosines *c, uint32_t i, double *out)
     }
 }
 
+static double dense_pair(const tacit_cosines *c, uint32_t i, uint32_t j)
+{
+    const double *x = block_of(c, i), *y = block_of(c, j);
+    double sum = 0;
+    for (size_t k = 0; k < c->dimension; k++)
+        sum += x[k * BLOCK] * y[k * BLOCK];
+    return sum;
+}
+
+static double compressed_pair(const tacit_cosines *c, uint32_t i, uint32_t j)
+{
+    const tacit_targets *t = c->targets;
+    double sum = 0;
+    for (uint64_t a = t->row[i], b = t->row[j]; a < t->row[i + 1] && b < t->row[j + 1];) {
+        const uint32_t x = t->column[a], y = t->column[b];
+        if (x == y)
+            sum += c->unit[a] * c->unit[b];
+        a += x <= y;
+        b += y <= x;
+    }
+    return sum;
+}
+
 /* ---- both ---- */
 
 tacit_status tacit_cosines_init(tacit_cosines *c, uint32_t agents, const tacit_targets *targets,
@@ -200,4 +223,9 @@ void tacit_cosines_rows(const tacit_cosines *c, uint32_t first, uint32_t count, 
     }
     for (uint32_t r = 0; r < count; r++)
         compressed_row(c, first + r, out + (size_t)r * c->agents);
+}
+
+double tacit_cosines_pair(const tacit_cosines *c, uint32_t i, uint32_t j)
+{
+    return c->packed ? dense_pair(c, i, j) : compressed_pair(c, i, j);
 }

@@ -30,5 +30,7 @@ void tacit_cosines_clear(tacit_cosines *cosines);
  * j >= from; what is before `from` is left as it was or written, never to be read. */
 void tacit_cosines_rows(const tacit_cosines *cosines, uint32_t first, uint32_t count, uint32_t from,
                         double *out);
+/* One of them: the same number as in a row. */
+double tacit_cosines_pair(const tacit_cosines *cosines, uint32_t i, uint32_t j);
 
 #endif

@@ -40,6 +40,13 @@ static const tacit_option options[] = {
      .max = 1,
      .offset = FIELD(cutoff),
      .help = "similarity: weights below are left out"},
+    {.key = "draws",
+     .type = TACIT_OPT_INT,
+     .fallback = "0",
+     .min = 0,
+     .max = 1e6,
+     .offset = FIELD(draws),
+     .help = "similarity: compare each agent with this many others, drawn at random; 0: with all"},
     {.key = "k",
      .type = TACIT_OPT_INT,
      .fallback = "10",
@@ -91,7 +98,7 @@ static tacit_status edges_from_file(tacit_graph *graph, uint32_t agents, const c
 }
 
 static tacit_status by_angles(tacit_graph *graph, const tacit_graph_options *o, uint32_t agents,
-                              const tacit_targets *targets, tacit_error *err)
+                              const tacit_targets *targets, uint64_t seed, tacit_error *err)
 {
     if (!targets || targets->dimension == 0)
         return tacit_fail(err, TACIT_EINPUT,
@@ -100,6 +107,9 @@ static tacit_status by_angles(tacit_graph *graph, const tacit_graph_options *o, 
                           tacit_graph_kinds[o->kind]);
     if (o->kind == TACIT_GRAPH_NEAREST)
         return tacit_graph_nearest(graph, agents, targets, (uint32_t)o->k, err);
+    if (o->draws > 0)
+        return tacit_graph_similarity_drawn(graph, agents, targets, o->gamma, o->cutoff,
+                                            (uint32_t)o->draws, seed, err);
     return tacit_graph_similarity(graph, agents, targets, o->gamma, o->cutoff, err);
 }
 
@@ -112,10 +122,14 @@ tacit_status tacit_graph_make(tacit_graph *graph, const tacit_graph_options *o, 
         return tacit_fail(err, TACIT_EINPUT,
                           "graph.fiedler goes with graph.kind \"erdos-renyi\", not with \"%s\"",
                           tacit_graph_kinds[o->kind]);
+    if (o->draws > 0 && o->kind != TACIT_GRAPH_SIMILARITY)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "graph.draws goes with graph.kind \"similarity\", not with \"%s\"",
+                          tacit_graph_kinds[o->kind]);
     switch ((tacit_graph_kind)o->kind) {
     case TACIT_GRAPH_SIMILARITY:
     case TACIT_GRAPH_NEAREST:
-        return by_angles(graph, o, agents, targets, err);
+        return by_angles(graph, o, agents, targets, seed, err);
     case TACIT_GRAPH_K_OUT:
         return tacit_graph_k_out(graph, agents, k, seed, err);
     case TACIT_GRAPH_K_REGULAR:

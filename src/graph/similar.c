@@ -5,6 +5,12 @@
  * Similarity (paper 000, section 5.1): W_ij = exp((cos(phi_ij) - 1) / gamma); "negligible
  * weights are ignored": those below the cutoff. exp is taken only for the pairs that stay.
  *
+ * With `draws` only pairs of a random graph are looked at. A pair is kept with the same chance
+ * whatever its weight, so the thinned matrix is the whole one times a constant, plus noise whose
+ * norm is that of a random graph: what is smooth over the one is smooth over the other, with
+ * neighbours whose number does not grow with that of agents. The k nearest would not do: among
+ * many agents they are so near that it takes thousands of steps to the other side.
+ *
  * Nearest neighbours (paper 000, section 5.2): W_ij = 1 if i is among the k nearest of j or the
  * other way round. Every agent with a direction chooses exactly min(k, others with a direction);
  * when fewer than k others have a positive cosine, cosines of 0 count like any other, smaller
@@ -61,16 +67,33 @@ static tacit_status similar_to(tacit_edge_list *list, uint32_t i, uint32_t agent
     return TACIT_OK;
 }
 
-static tacit_status similar_pairs(tacit_edge_list *list, const tacit_cosines *cosines,
-                                  double *cosine, double gamma, double cutoff, tacit_error *err)
+static tacit_status refuse_zeros(const tacit_cosines *cosines, tacit_error *err)
 {
-    uint32_t agents = cosines->agents;
-    for (uint32_t i = 0; i < agents; i++) {
+    for (uint32_t i = 0; i < cosines->agents; i++) {
         if (cosines->is_zero[i])
             return tacit_fail(
                 err, TACIT_EINPUT,
                 "the target of agent \"%" PRIu32 "\" is zero; its angle to others is undefined", i);
     }
+    return TACIT_OK;
+}
+
+static tacit_status check_similarity(uint32_t agents, const tacit_targets *targets, double gamma,
+                                     double cutoff, tacit_error *err)
+{
+    if (targets->dimension == 0)
+        return no_targets(err);
+    if (!(gamma > 0) || !isfinite(gamma) || !(cutoff >= 0))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "gamma \"%g\" must be above 0 and cutoff \"%g\" at least 0", gamma,
+                          cutoff);
+    return tacit_graph_check_size(agents, 0, err);
+}
+
+static tacit_status similar_pairs(tacit_edge_list *list, const tacit_cosines *cosines,
+                                  double *cosine, double gamma, double cutoff, tacit_error *err)
+{
+    uint32_t agents = cosines->agents;
     for (uint32_t first = 0; first < agents; first += TACIT_COSINE_ROWS) {
         uint32_t count = rows_from(first, agents);
         tacit_cosines_rows(cosines, first, count, first, cosine);
@@ -94,21 +117,62 @@ tacit_status tacit_graph_similarity(tacit_graph *graph, uint32_t agents,
     tacit_cosines cosines;
 
     *graph = (tacit_graph){0};
-    if (targets->dimension == 0)
-        return no_targets(err);
-    if (!(gamma > 0) || !isfinite(gamma) || !(cutoff >= 0))
-        return tacit_fail(err, TACIT_EINPUT,
-                          "gamma \"%g\" must be above 0 and cutoff \"%g\" at least 0", gamma,
-                          cutoff);
-    tacit_status status = tacit_graph_check_size(agents, 0, err);
+    tacit_status status = check_similarity(agents, targets, gamma, cutoff, err);
     if (status)
         return status;
     if ((status = tacit_cosines_init(&cosines, agents, targets, err)))
         return status;
     double *cosine = make_rows(agents);
-    status = cosine ? similar_pairs(&list, &cosines, cosine, gamma, cutoff, err)
-                    : tacit_out_of_memory(err);
+    status = cosine ? refuse_zeros(&cosines, err) : tacit_out_of_memory(err);
+    if (!status)
+        status = similar_pairs(&list, &cosines, cosine, gamma, cutoff, err);
     free(cosine);
+    tacit_cosines_clear(&cosines);
+    if (!status)
+        status = tacit_graph_from_edges(graph, agents, list.edges, list.count, err);
+    tacit_edge_list_clear(&list);
+    return status;
+}
+
+/* ---- similarity, of pairs that were drawn ---- */
+
+/* Edges of `met`, each once, with the weight of their angle. */
+static tacit_status weigh(tacit_edge_list *list, const tacit_cosines *cosines,
+                          const tacit_graph *met, double gamma, double cutoff, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    for (uint32_t i = 0; i < met->agents && !status; i++)
+        for (uint64_t e = met->row[i]; e < met->row[i + 1] && !status; e++) {
+            const uint32_t j = met->neighbour[e];
+            if (j < i)
+                continue;
+            const double weight = exp((fmin(tacit_cosines_pair(cosines, i, j), 1) - 1) / gamma);
+            if (weight >= cutoff && weight > 0)
+                status = tacit_edge_list_add(list, (tacit_edge){i, j, weight}, err);
+        }
+    return status;
+}
+
+tacit_status tacit_graph_similarity_drawn(tacit_graph *graph, uint32_t agents,
+                                          const tacit_targets *targets, double gamma, double cutoff,
+                                          uint32_t draws, uint64_t seed, tacit_error *err)
+{
+    if (agents < 2 || draws >= agents - 1)
+        return tacit_graph_similarity(graph, agents, targets, gamma, cutoff, err);
+    tacit_edge_list list = {0};
+    tacit_graph met = {0};
+    tacit_cosines cosines = {0};
+    *graph = (tacit_graph){0};
+    tacit_status status = check_similarity(agents, targets, gamma, cutoff, err);
+    if (!status)
+        status = tacit_graph_k_out(&met, agents, draws, seed, err);
+    if (!status)
+        status = tacit_cosines_init(&cosines, agents, targets, err);
+    if (!status)
+        status = refuse_zeros(&cosines, err);
+    if (!status)
+        status = weigh(&list, &cosines, &met, gamma, cutoff, err);
+    tacit_graph_clear(&met);
     tacit_cosines_clear(&cosines);
     if (!status)
         status = tacit_graph_from_edges(graph, agents, list.edges, list.count, err);

@@ -490,6 +490,59 @@ static void test_similarity_of_compressed_rows(void **state)
     clear_targets(&s);
 }
 
+/* Pairs that were drawn have the weights of the whole graph, dense and compressed alike, and each
+ * pair that is alike enough is drawn with chance 1 - (1 - k/(n-1))^2. With 400 agents and 20 draws
+ * the number of edges is within 6 of its standard deviations but with probability below 1e-8. */
+static void test_similarity_of_drawn_pairs(void **state)
+{
+    (void)state;
+    enum { AGENTS = 400, P = 20, DRAWS = 20 };
+    tacit_error err = {0};
+    dice d = {11};
+    double *rows = calloc(AGENTS * P, sizeof *rows);
+    uint64_t *row = calloc(AGENTS + 1, sizeof *row);
+    uint32_t *column = calloc(AGENTS * P, sizeof *column);
+    for (size_t k = 0; k < AGENTS * P; k++) {
+        rows[k] = dice_unit(&d) - 0.3;
+        column[k] = k % P;
+    }
+    for (size_t i = 0; i <= AGENTS; i++)
+        row[i] = i * P;
+    const tacit_targets dense = {.dimension = P, .dense = rows};
+    const tacit_targets compressed = {.dimension = P, .row = row, .column = column, .value = rows};
+    tacit_graph whole, g, h;
+    check_ok(tacit_graph_similarity(&whole, AGENTS, &dense, 0.5, 0.3, &err), &err);
+    check_ok(tacit_graph_similarity_drawn(&g, AGENTS, &dense, 0.5, 0.3, DRAWS, 7, &err), &err);
+    check_ok(tacit_graph_similarity_drawn(&h, AGENTS, &compressed, 0.5, 0.3, DRAWS, 7, &err), &err);
+    assert_true(same_graph(&g, &h));
+    assert_memory_equal(g.weight, h.weight, g.entries * sizeof *g.weight);
+    for (uint32_t i = 0; i < AGENTS; i++)
+        for (uint64_t e = g.row[i], w = whole.row[i]; e < g.row[i + 1]; e++) {
+            while (whole.neighbour[w] != g.neighbour[e])
+                assert_true(++w < whole.row[i + 1]);
+            assert_true(g.weight[e] == whole.weight[w]);
+        }
+    const double miss = 1 - (double)DRAWS / (AGENTS - 1), chance = 1 - miss * miss;
+    const double mean = chance * (double)whole.entries / 2;
+    print_message("%zu of %zu edges, expected %.0f\n", g.entries / 2, whole.entries / 2, mean);
+    assert_true(fabs((double)g.entries / 2 - mean) < 6 * sqrt(mean));
+    tacit_graph_clear(&h);
+    check_ok(tacit_graph_similarity_drawn(&h, AGENTS, &dense, 0.5, 0.3, AGENTS - 1, 7, &err), &err);
+    assert_true(same_graph(&whole, &h));
+    rows[0] = NAN;
+    tacit_graph_clear(&h);
+    check_fails(tacit_graph_similarity_drawn(&h, AGENTS, &dense, 0.5, 0.3, DRAWS, 7, &err),
+                TACIT_EINPUT, &err, "not finite");
+    memset(rows, 0, P * sizeof *rows);
+    check_fails(tacit_graph_similarity_drawn(&h, AGENTS, &dense, 0.5, 0.3, DRAWS, 7, &err),
+                TACIT_EINPUT, &err, "is zero");
+    tacit_graph_clear(&whole);
+    tacit_graph_clear(&g);
+    free(rows);
+    free(row);
+    free(column);
+}
+
 /* ---- a set of pairs ---- */
 
 static void test_pair_set(void **state)
@@ -597,6 +650,9 @@ static void test_make(void **state)
     o.fiedler = 0;
     o.kind = TACIT_GRAPH_NEAREST;
     check_fails(tacit_graph_make(&g, &o, 10, NULL, 1, &err), TACIT_EINPUT, &err, "graph.compare");
+    o.draws = 3;
+    check_fails(tacit_graph_make(&g, &o, 10, &targets, 1, &err), TACIT_EINPUT, &err,
+                "graph.draws goes with");
 }
 
 int main(void)
@@ -614,6 +670,7 @@ int main(void)
         cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_nearest_breaks_ties_by_index),
         cmocka_unit_test(test_similarity_of_compressed_rows),
+        cmocka_unit_test(test_similarity_of_drawn_pairs),
         cmocka_unit_test(test_pair_set),
         cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_make),

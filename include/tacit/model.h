@@ -116,13 +116,13 @@ double tacit_model_statistics_noise(const tacit_model *model, const tacit_cost *
  * is one TACIT_I64 segment of as many numbers as there are features, in steps of 2^cost.grid: fit
  * for tacit_conceal. With noise what counts is the cost's clip (tacit_cost_clip) and its limit on
  * integers; without, `clip`, and a sum beyond 2^53 steps is refused. */
-typedef struct tacit_rows {
+typedef struct tacit_rows_way {
     const double *centre; /* a number for each feature, public; NULL: zero */
     tacit_clip clip;
     const tacit_shape *shape; /* outlives the bounded value */
-} tacit_rows;
+} tacit_rows_way;
 tacit_status tacit_model_rows(const tacit_model *model, tacit_permit *permit,
-                              const tacit_shard *shard, const tacit_rows *how,
+                              const tacit_shard *shard, const tacit_rows_way *how,
                               tacit_scratch *scratch, tacit_bounded **out, tacit_error *err);
 
 /* ---- without: stays at home ---- */

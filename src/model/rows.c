@@ -31,7 +31,7 @@
 
 typedef struct rows {
     const tacit_model *model;
-    const tacit_rows *how;
+    const tacit_rows_way *how;
     const tacit_cost *cost;
     int64_t *out;
     double *x;    /* a record, less the centre */
@@ -133,7 +133,7 @@ static tacit_status finish(const rows *s, size_t records, tacit_error *err)
 }
 
 static tacit_status check(const tacit_model *model, const tacit_cost *cost,
-                          const tacit_shard *shard, const tacit_rows *how, tacit_error *err)
+                          const tacit_shard *shard, const tacit_rows_way *how, tacit_error *err)
 {
     const tacit_shape *shape = how->shape;
     const bool bare = cost->mechanism == TACIT_MECHANISM_NONE;
@@ -161,7 +161,7 @@ static tacit_status check(const tacit_model *model, const tacit_cost *cost,
 }
 
 tacit_status tacit_model_rows(const tacit_model *model, tacit_permit *permit,
-                              const tacit_shard *shard, const tacit_rows *how,
+                              const tacit_shard *shard, const tacit_rows_way *how,
                               tacit_scratch *scratch, tacit_bounded **out, tacit_error *err)
 {
     const tacit_cost *cost = &permit->cost;

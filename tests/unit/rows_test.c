@@ -66,7 +66,7 @@ static tacit_cost cost_of(tacit_mechanism mechanism, tacit_unit unit, tacit_adja
 }
 
 static tacit_status try_rows(const tacit_cost *cost, tacit_scalar scalar, const agent *a,
-                             const tacit_rows *how, sums *out, tacit_error *err)
+                             const tacit_rows_way *how, sums *out, tacit_error *err)
 {
     tacit_permit permit = {.cost = *cost, .state = TACIT_PERMIT_RESERVED};
     tacit_bounded *bounded;
@@ -95,7 +95,7 @@ static sums ask(const tacit_cost *cost, tacit_scalar scalar, const agent *a)
 {
     sums out;
     tacit_error err = {0};
-    const tacit_rows how = {.centre = centre, .shape = &shape};
+    const tacit_rows_way how = {.centre = centre, .shape = &shape};
     check_ok(try_rows(cost, scalar, a, &how, &out, &err), &err);
     return out;
 }
@@ -229,7 +229,7 @@ static void test_bare(void **state)
     sums s;
     agent a = {.x = {{1, 2, 3, 4, 5}, {0.5, -2, 0.25, 1e6, 0}}, .rows = 2};
     tacit_cost cost = {.grid = -10, .what = "average"};
-    tacit_rows how = {.clip = {TACIT_L2, INFINITY}, .shape = &shape};
+    tacit_rows_way how = {.clip = {TACIT_L2, INFINITY}, .shape = &shape};
     check_ok(try_rows(&cost, TACIT_F64, &a, &how, &s, &err), &err);
     static const int64_t plain[P] = {1536, 0, 3328, 1024004096, 5120};
     assert_memory_equal(s.step, plain, sizeof plain);
@@ -238,13 +238,13 @@ static void test_bare(void **state)
     for (int k = 0; k < P; k++)
         assert_int_equal(s.step[k], plain[k] / 2);
     cost.unit = TACIT_UNIT_RECORD;
-    how = (tacit_rows){.centre = a.x[1], .clip = {TACIT_L2, 1}, .shape = &shape};
+    how = (tacit_rows_way){.centre = a.x[1], .clip = {TACIT_L2, 1}, .shape = &shape};
     check_ok(try_rows(&cost, TACIT_F64, &a, &how, &s, &err), &err);
     assert_int_equal(s.step[3], -1024); /* cut to a unit, along the one feature that is far away */
     cost.unit = TACIT_UNIT_USER;
     check_ok(try_rows(&cost, TACIT_F64, &a, &how, &s, &err), &err);
     assert_int_equal(s.step[3], -1024);
-    how = (tacit_rows){.clip = {TACIT_L2, INFINITY}, .shape = &shape};
+    how = (tacit_rows_way){.clip = {TACIT_L2, INFINITY}, .shape = &shape};
     cost.grid = -40;
     check_fails(try_rows(&cost, TACIT_F64, &a, &how, &s, &err), TACIT_EINPUT, &err, "feature 3");
     how.clip.radius = 0;
@@ -260,12 +260,12 @@ static void test_refusals(void **state)
     tacit_cost cost = cost_of(TACIT_MECHANISM_GAUSSIAN, TACIT_UNIT_RECORD, TACIT_REPLACE, 1);
     tacit_shape other;
     check_ok(tacit_shape_init(&other, &(tacit_segment){"n", TACIT_I64, P + 1}, 1, &err), &err);
-    check_fails(try_rows(&cost, TACIT_F64, &a, &(tacit_rows){.shape = &other}, &s, &err),
+    check_fails(try_rows(&cost, TACIT_F64, &a, &(tacit_rows_way){.shape = &other}, &s, &err),
                 TACIT_EUSAGE, &err, "5 whole numbers");
     check_ok(tacit_shape_init(&other, &(tacit_segment){"n", TACIT_F64, P}, 1, &err), &err);
-    check_fails(try_rows(&cost, TACIT_F64, &a, &(tacit_rows){.shape = &other}, &s, &err),
+    check_fails(try_rows(&cost, TACIT_F64, &a, &(tacit_rows_way){.shape = &other}, &s, &err),
                 TACIT_EUSAGE, &err, "5 whole numbers");
-    const tacit_rows how = {.shape = &shape};
+    const tacit_rows_way how = {.shape = &shape};
     cost.sampling = 0.5;
     check_fails(try_rows(&cost, TACIT_F64, &a, &how, &s, &err), TACIT_EINPUT, &err, "sampling");
     cost.sampling = 0;
@@ -289,7 +289,7 @@ static void test_it_is_concealed(void **state)
     tacit_scratch *scratch = tacit_scratch_create();
     tacit_model *model = model_of(TACIT_F64);
     tacit_dataset *data = data_of(&a, TACIT_F64);
-    const tacit_rows how = {.centre = centre, .shape = &shape};
+    const tacit_rows_way how = {.centre = centre, .shape = &shape};
     check_ok(tacit_model_rows(model, &permit, tacit_dataset_shard(data, 0, TACIT_TRAIN), &how,
                               scratch, &bounded, &err),
              &err);

@@ -221,13 +221,7 @@ static tacit_status check(const tacit_experiment *e, const tacit_audit_plan *pla
             "protocol \"%s\" never speaks: nobody sees anything, and there is nothing "
             "to audit",
             e->protocol->name);
-    if (e->protocol->flags & TACIT_GROUPS)
-        return tacit_fail(err, TACIT_EINPUT,
-                          "of protocol \"%s\" only sums over all agents are seen, and audits score "
-                          "single agents' releases; audit its mechanism with \"tacit audit "
-                          "gaussian\"",
-                          e->protocol->name);
-    return TACIT_OK;
+    return e->protocol->flags & TACIT_GROUPS ? tacit_canary_sums_check(e, err) : TACIT_OK;
 }
 
 static tacit_status prepare(trainings *t, const tacit_experiment *experiment,

@@ -24,6 +24,8 @@ typedef struct tacit_canary_score {
     uint32_t agent;
     tacit_scratch *scratch;
     double *seen, *reference[3];
+    double *sums[3]; /* of sums over all agents: with the canary, without it, and as heard */
+    size_t sum_count;
     double radius, most; /* of statistics, by the protocol's options */
     double factor;       /* of the last value the kernels made */
     double sum;
@@ -36,6 +38,11 @@ tacit_status tacit_canary_score_init(tacit_canary_score *out, const tacit_sessio
                                      const tacit_canary_data *data, uint32_t agent,
                                      tacit_error *err);
 void tacit_canary_score_clear(tacit_canary_score *score);
+/* audit_sums.c: the same for sums over all agents. */
+tacit_status tacit_canary_sums_check(const tacit_experiment *experiment, tacit_error *err);
+tacit_status tacit_canary_score_sum(tacit_canary_score *score, const tacit_cost *cost,
+                                    const tacit_public *sum);
+
 /* A tacit_release_watcher. */
 void tacit_canary_watch(void *score, tacit_agent agent, const tacit_cost *cost,
                         const tacit_public *released);

@@ -55,8 +55,10 @@ void tacit_canary_score_clear(tacit_canary_score *score)
     if (score->scratch)
         tacit_scratch_free(score->scratch);
     free(score->seen);
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3; k++) {
         free(score->reference[k]);
+        free(score->sums[k]);
+    }
     *score = (tacit_canary_score){0};
 }
 
@@ -161,10 +163,24 @@ static tacit_status score_release(tacit_canary_score *s, const tacit_cost *cost,
     return TACIT_OK;
 }
 
+/* A sum over all agents, before anybody heard it. */
+static void watch_sum(tacit_canary_score *s, const tacit_cost *cost, const tacit_public *sum)
+{
+    const tacit_scratch_mark mark = tacit_scratch_now(s->scratch);
+    s->releases++;
+    s->scored++;
+    s->status = tacit_canary_score_sum(s, cost, sum);
+    tacit_scratch_rewind(s->scratch, mark);
+}
+
 void tacit_canary_watch(void *ctx, tacit_agent agent, const tacit_cost *cost,
                         const tacit_public *released)
 {
     tacit_canary_score *s = ctx;
+    if (agent == TACIT_NOBODY && !s->status) {
+        watch_sum(s, cost, released);
+        return;
+    }
     if (agent != s->agent || s->status)
         return;
     s->releases++;

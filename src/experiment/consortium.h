@@ -32,6 +32,11 @@ bool tacit_config_was_set(const tacit_config *config, const char *key);
 /* Can real peers follow this? Oracles, sums over all agents and mere claims are for simulators. */
 tacit_status tacit_agreement_check(const tacit_experiment *experiment, tacit_error *err);
 
+/* ---- ports.c ---- */
+/* Endpoints on this machine, from port `first` on; 0: free ones are found. */
+tacit_status tacit_ports_choose(tacit_node_member *members, uint32_t count, uint16_t first,
+                                tacit_error *err);
+
 /* ---- shards_write.c ---- */
 /* What data.source "shards" reads, in a new folder (0600): the records of these agents of `data`,
  * called by their numbers there. */

@@ -12,12 +12,10 @@
 #include <ftw.h>
 #include <inttypes.h>
 #include <math.h>
-#include <netinet/in.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,8 +25,6 @@
 #include "net/keys.h"
 #include "protocol/one_shot.h"
 
-#define FIRST_PORT 10000 /* free ones are looked for from here ... */
-#define LAST_PORT 32767  /* ... to below those that outgoing connections get */
 #define PATH_ROOM (TACIT_TEXT_MAX + 64)
 
 typedef struct up {
@@ -122,44 +118,6 @@ static tacit_status agree(up *u, tacit_error *err)
         snprintf(u->agreement.consortium.edges, TACIT_TEXT_MAX, "graph.edges");
     }
     return try_protocol(u, err);
-}
-
-/* ---- ports ---- */
-
-static bool is_free(uint16_t port)
-{
-    const struct sockaddr_in at = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool taken = fd < 0 || bind(fd, (const struct sockaddr *)(const void *)&at, sizeof at) != 0;
-    if (fd >= 0)
-        close(fd);
-    return !taken;
-}
-
-static tacit_status choose_ports(up *u, tacit_error *err)
-{
-    const uint32_t nodes = u->request->nodes, span = LAST_PORT - FIRST_PORT + 1;
-    uint32_t port = u->request->port, tried = 0;
-    if (port && port + nodes - 1 > UINT16_MAX)
-        return tacit_fail(err, TACIT_EINPUT, "%" PRIu32 " ports from %" PRIu32 " on are too many",
-                          nodes, port);
-    if (!port) /* anywhere, so that two at a time seldom meet */
-        port = FIRST_PORT + randombytes_uniform(span);
-    for (uint32_t k = 0; k < nodes; port++) {
-        if (!u->request->port) {
-            if (tried++ == span)
-                return tacit_fail(err, TACIT_EINPUT, "fewer than %" PRIu32 " ports are free here",
-                                  nodes);
-            port = port > LAST_PORT ? FIRST_PORT : port;
-            if (!is_free((uint16_t)port))
-                continue;
-        }
-        snprintf(u->members[k].endpoint, sizeof u->members[k].endpoint, "tcp://127.0.0.1:%u",
-                 (unsigned)port);
-        k++;
-    }
-    return TACIT_OK;
 }
 
 /* ---- files ---- */
@@ -330,7 +288,7 @@ tacit_status tacit_up_prepare(tacit_session *session, const tacit_up_request *re
     if (!status)
         status = deal_agents(&u, err);
     if (!status)
-        status = choose_ports(&u, err);
+        status = tacit_ports_choose(u.members, request->nodes, request->port, err);
     if (!status && !(status = tacit_folder_create(&u.folder, request->folder, err))) {
         status = write_all(&u, err);
         if (status) { /* all that is in it is ours: it was empty */

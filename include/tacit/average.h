@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_AVERAGE_H
+#define TACIT_AVERAGE_H
+/*
+ * A private mean, sum or histogram of what N peers hold, for people who want nothing else
+ * (docs/average.md): what is asked, what a peer holds, and a folder in which peers meet. What they
+ * do then is protocol "gopa".
+ */
+#include "tacit/consortium.h"
+
+/* ---- what is asked: YAML section "average", in question.yaml ---- */
+
+typedef struct tacit_average_options {
+    char range[TACIT_TEXT_MAX]; /* "0:100": what a number may be */
+    char bins[TACIT_TEXT_MAX];  /* "0,10,20,50": a histogram; "": none */
+    int64_t columns;            /* numbers in a row */
+    int what;                   /* tacit_average_what */
+} tacit_average_options;
+extern const tacit_section tacit_average_section;
+
+typedef enum tacit_average_what { TACIT_AVERAGE_MEAN, TACIT_AVERAGE_SUM } tacit_average_what;
+
+#define TACIT_AVERAGE_COLUMNS 1000
+#define TACIT_AVERAGE_ROWS 1000000
+#define TACIT_AVERAGE_PEERS 1000 /* of a folder made for one machine */
+
+typedef struct tacit_question {
+    double least, most; /* of a number that is asked for; of a histogram, all of its bins */
+    uint32_t columns;   /* numbers in a row that a peer gives */
+    uint32_t numbers;   /* that come out: columns, or bins */
+    double *edge;       /* numbers + 1, rising: a histogram; else NULL */
+    bool sum;
+} tacit_question;
+/* Checks what was asked; clear when done. */
+tacit_status tacit_question_make(tacit_question *question, const tacit_average_options *options,
+                                 tacit_error *err);
+void tacit_question_clear(tacit_question *question);
+/* FOLDER/question.yaml. */
+tacit_status tacit_question_read(tacit_question *question, const char *folder, tacit_error *err);
+
+/* ---- what a peer holds ---- */
+
+typedef struct tacit_values {
+    double *number; /* rows x columns, all finite */
+    size_t rows;
+    uint32_t columns;
+    size_t clipped; /* numbers that were brought into the range */
+} tacit_values;
+/* One row a line, numbers separated by commas, semicolons or blanks; a first line of words, empty
+ * lines and those that start with # are skipped. What is no number is refused with its line, and
+ * what is out of range clipped and counted. */
+tacit_status tacit_values_parse(tacit_values *values, const tacit_question *question,
+                                const char *shown, const char *text, size_t len, tacit_error *err);
+tacit_status tacit_values_read(tacit_values *values, const tacit_question *question,
+                               const char *path, tacit_error *err);
+void tacit_values_clear(tacit_values *values);
+/* As records for data.source csv, the columns named label, v0, v1, ...: the bin of each row as
+ * numbers 0 and 1 for a histogram. With `apart`, each row belongs to an agent of its own, and
+ * column agent says so. Caller frees; NULL without memory. */
+char *tacit_values_records(const tacit_values *values, const tacit_question *question, bool apart);
+
+/* ---- a folder for peers ---- */
+
+typedef struct tacit_average_plan {
+    tacit_average_options question;
+    uint32_t peers;
+    double epsilon, delta;
+    int unit; /* tacit_unit */
+    bool gaussian_masks;
+    int64_t colluders;
+    double absent;
+    double patience; /* seconds with anybody who is silent */
+    double wait;     /* seconds for the others to come */
+    uint16_t port;   /* of the first; 0: free ones are found */
+} tacit_average_plan;
+/* The configuration of an experiment "gopa" that answers it, without data. */
+tacit_status tacit_average_config(tacit_config *config, const tacit_average_plan *plan,
+                                  tacit_error *err);
+/* question.yaml, consortium.yaml, members.csv, graph.edges, and node-000/, ... with node.yaml and
+ * identity.key: all but what the peers hold. `folder` must not exist or be empty; after a failure
+ * nothing is left. */
+tacit_status tacit_average_prepare(const char *folder, const tacit_average_plan *plan,
+                                   tacit_error *err);
+/* The folder of the consortium that FOLDER/node.yaml belongs to (caller frees). */
+tacit_status tacit_average_place(char **folder, const char *node_folder, tacit_error *err);
+
+#endif

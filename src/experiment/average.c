@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A folder in which peers meet for one private average (average.h). What was asked is in
+ * question.yaml and, as a hash, in the name of the run: peers who were asked something else are in
+ * another run, and hear nothing of each other.
+ */
+#include <errno.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "experiment/consortium.h"
+#include "experiment/files.h"
+#include "net/keys.h"
+#include "tacit/average.h"
+#include "tacit/masks.h"
+
+#define PATH_ROOM (TACIT_TEXT_MAX + 64)
+#define LONGEST 86400.0 /* units of time, seconds: a run ends long before, when it is done */
+
+/* ---- what to agree on ---- */
+
+/* The same question is the same text. */
+static char *question_text(const tacit_average_options *o)
+{
+    tacit_writer out = {0};
+    tacit_write_format(&out, "%s:\n", tacit_average_section.name);
+    tacit_section_write(&out, &tacit_average_section, o);
+    return tacit_writer_take(&out);
+}
+
+static tacit_status set(tacit_config *config, tacit_error *err, const char *fmt, ...)
+    TACIT_PRINTF(3, 4);
+static tacit_status set(tacit_config *config, tacit_error *err, const char *fmt, ...)
+{
+    char text[TACIT_TEXT_MAX];
+    va_list args;
+    va_start(args, fmt);
+    const int len = vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (len < 0 || (size_t)len >= sizeof text)
+        return tacit_fail(err, TACIT_EINTERNAL, "a setting is too long");
+    return tacit_config_set(config, text, err);
+}
+
+static tacit_status set_name(tacit_config *config, const tacit_average_options *o, tacit_error *err)
+{
+    uint8_t hash[TACIT_MASK_KEY];
+    char digits[17], *text = question_text(o);
+    if (!text)
+        return tacit_out_of_memory(err);
+    tacit_mask_hash(hash, "tacit question 1", text, strlen(text));
+    sodium_bin2hex(digits, sizeof digits, hash, 8);
+    free(text);
+    return set(config, err, "run.name=average-%s", digits);
+}
+
+static tacit_status set_protocol(tacit_config *config, const tacit_average_plan *plan,
+                                 const tacit_question *q, tacit_error *err)
+{
+    tacit_status status = set(config, err, "protocol.name=gopa");
+    if (!status)
+        status = set(config, err, "protocol.what=%s", q->sum ? "sum" : "mean");
+    if (!status)
+        status = set(config, err, "protocol.least=%.17g", q->edge ? 0 : q->least);
+    if (!status)
+        status = set(config, err, "protocol.most=%.17g", q->edge ? 1 : q->most);
+    if (!status)
+        status =
+            set(config, err, "protocol.masks=%s", plan->gaussian_masks ? "gaussian" : "uniform");
+    if (!status)
+        status = set(config, err, "protocol.colluders=%" PRId64, plan->colluders);
+    if (!status)
+        status = set(config, err, "protocol.absent=%.17g", plan->absent);
+    if (!status)
+        status = set(config, err, "protocol.patience=%.17g", plan->patience);
+    return status ? status : set(config, err, "protocol.board=true");
+}
+
+tacit_status tacit_average_config(tacit_config *config, const tacit_average_plan *plan,
+                                  tacit_error *err)
+{
+    tacit_question q;
+    tacit_status status = tacit_question_make(&q, &plan->question, err);
+    if (status)
+        return status;
+    status = set_name(config, &plan->question, err);
+    if (!status)
+        status = set(config, err, "run.time=%g", LONGEST);
+    if (!status)
+        status = set(config, err, "run.every=0");
+    if (!status)
+        status = set(config, err, "model.loss=squared");
+    if (!status)
+        status = set_protocol(config, plan, &q, err);
+    if (!status)
+        status = set(config, err, "privacy.mechanism=gaussian");
+    if (!status)
+        status = set(config, err, "privacy.epsilon=%.17g", plan->epsilon);
+    if (!status)
+        status = set(config, err, "privacy.delta=%.17g", plan->delta);
+    if (!status)
+        status = set(config, err, "privacy.unit=%s", tacit_unit_name((tacit_unit)plan->unit));
+    tacit_question_clear(&q);
+    return status;
+}
+
+/* ---- the folder ---- */
+
+typedef struct place {
+    const tacit_average_plan *plan;
+    tacit_folder folder;
+    tacit_agreement agreement;
+    tacit_node_options node;
+    tacit_node_member *members;
+    uint32_t *agents;
+} place;
+
+/* Would the protocol take it? Better now than when the last peer has come. */
+static tacit_status try_protocol(const place *p, uint32_t numbers, tacit_error *err)
+{
+    const tacit_experiment *x = &p->agreement.experiment;
+    tacit_model *model;
+    tacit_status status = tacit_model_create(&model, &x->model, numbers, err);
+    if (status)
+        return status;
+    const tacit_setup setup = {
+        .agents = p->plan->peers, .model = model, .privacy = &x->privacy, .until = x->run.time};
+    void *shared = calloc(1, x->protocol->shared_size + 1);
+    if (!shared)
+        status = tacit_out_of_memory(err);
+    if (!status)
+        status = x->protocol->setup(shared, x->protocol_options, &setup, err);
+    if (!status && x->protocol->teardown)
+        x->protocol->teardown(shared);
+    free(shared);
+    tacit_model_free(model);
+    return status;
+}
+
+static tacit_status agree(place *p, tacit_error *err)
+{
+    tacit_config config;
+    tacit_question q = {.edge = NULL};
+    tacit_config_init(&config);
+    tacit_status status = tacit_average_config(&config, p->plan, err);
+    if (!status)
+        status = tacit_experiment_init(&p->agreement.experiment, &config, err);
+    if (!status)
+        status = tacit_options_defaults(&tacit_consortium_section, &p->agreement.consortium, err);
+    if (!status)
+        status = tacit_agreement_check(&p->agreement.experiment, err);
+    if (!status)
+        status = tacit_question_make(&q, &p->plan->question, err);
+    if (!status)
+        status = try_protocol(p, q.numbers, err);
+    tacit_question_clear(&q);
+    tacit_config_clear(&config);
+    return status;
+}
+
+static tacit_status name_members(place *p, tacit_error *err)
+{
+    const uint32_t count = p->plan->peers;
+    if (count < 3 || count > TACIT_AVERAGE_PEERS)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "%" PRIu32 " peers; expected 3 to %d: of two, each would know what the "
+                          "other holds",
+                          count, TACIT_AVERAGE_PEERS);
+    p->members = calloc(count, sizeof *p->members);
+    p->agents = calloc(count, sizeof *p->agents);
+    if (!p->members || !p->agents)
+        return tacit_out_of_memory(err);
+    for (uint32_t k = 0; k < count; k++) {
+        p->agents[k] = k;
+        p->members[k].agents = p->agents + k;
+        p->members[k].count = 1;
+        snprintf(p->members[k].name, sizeof p->members[k].name, "node-%03" PRIu32, k);
+    }
+    tacit_status status = tacit_options_defaults(&tacit_node_section, &p->node, err);
+    snprintf(p->node.consortium, TACIT_TEXT_MAX, "../consortium.yaml");
+    p->node.patience = p->plan->wait;
+    return status ? status : tacit_ports_choose(p->members, count, p->plan->port, err);
+}
+
+static tacit_status write_text(const place *p, const char *name, char *text, tacit_error *err)
+{
+    tacit_outfile file;
+    tacit_status status =
+        text ? tacit_outfile_open(&file, &p->folder, name, err) : tacit_out_of_memory(err);
+    if (!status) {
+        tacit_write_text(&file.text, text);
+        status = tacit_outfile_stage(&file, err);
+    }
+    if (!status)
+        status = tacit_outfile_publish(&p->folder, name, err);
+    free(text);
+    return status;
+}
+
+static char *node_text(const place *p, uint32_t k)
+{
+    tacit_writer out = {0};
+    tacit_node_options o = p->node;
+    snprintf(o.name, sizeof o.name, "%s", p->members[k].name);
+    tacit_write_text(&out, "node:\n");
+    tacit_section_write(&out, &tacit_node_section, &o);
+    tacit_write_text(&out,
+                     "data:\n  source: csv\n  path: values.csv\n  partition: iid\n  bias: false\n");
+    return tacit_writer_take(&out);
+}
+
+static tacit_status make_node(place *p, uint32_t k, tacit_error *err)
+{
+    tacit_node_member *m = &p->members[k];
+    char path[PATH_ROOM], name[80];
+    tacit_identity identity;
+    const int len = snprintf(path, sizeof path, "%s/%s", p->folder.path, m->name);
+    if (len < 0 || (size_t)len >= TACIT_TEXT_MAX - 32)
+        return tacit_fail(err, TACIT_EINPUT, "the path \"%.300s\" is too long", p->folder.path);
+    if (mkdir(path, 0700) != 0)
+        return tacit_fail(err, TACIT_EINPUT, "cannot make \"%.300s\": %s", path, strerror(errno));
+    snprintf(path + len, sizeof path - (size_t)len, "/identity.key");
+    tacit_status status = tacit_identity_create(&identity, path, err);
+    if (status)
+        return status;
+    memcpy(m->key, identity.public_key, sizeof m->key);
+    tacit_identity_wipe(&identity);
+    snprintf(name, sizeof name, "%s/node.yaml", m->name);
+    return write_text(p, name, node_text(p, k), err);
+}
+
+static tacit_status write_all(place *p, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    for (uint32_t k = 0; k < p->plan->peers && !status; k++)
+        status = make_node(p, k, err);
+    if (!status)
+        status = write_text(p, "members.csv", tacit_roster_text(p->members, p->plan->peers), err);
+    if (!status)
+        status = write_text(p, "graph.edges", strdup("# everybody hears everybody\n"), err);
+    if (!status)
+        status = write_text(p, "question.yaml", question_text(&p->plan->question), err);
+    /* Last: with it the folder is complete. */
+    return status ? status
+                  : write_text(p, "consortium.yaml", tacit_agreement_yaml(&p->agreement), err);
+}
+
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *where)
+{
+    (void)about;
+    (void)kind;
+    if (where->level > 0)
+        remove(path);
+    return 0;
+}
+
+tacit_status tacit_average_prepare(const char *folder, const tacit_average_plan *plan,
+                                   tacit_error *err)
+{
+    place p = {.plan = plan, .folder = {.dir = -1}};
+    if (sodium_init() < 0)
+        return tacit_fail(err, TACIT_EINTERNAL, "cannot start the cryptographic library");
+    tacit_status status = name_members(&p, err);
+    if (!status)
+        status = agree(&p, err);
+    if (!status && !(status = tacit_folder_create(&p.folder, folder, err))) {
+        status = write_all(&p, err);
+        if (status) { /* all that is in it is ours: it was empty */
+            nftw(p.folder.path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+            tacit_folder_abandon(&p.folder);
+        }
+    }
+    tacit_folder_close(&p.folder);
+    tacit_experiment_clear(&p.agreement.experiment);
+    free(p.members);
+    free(p.agents);
+    return status;
+}
+
+/* ---- a peer's folder ---- */
+
+tacit_status tacit_average_place(char **folder, const char *node_folder, tacit_error *err)
+{
+    char *path = tacit_path_with(node_folder, "/node.yaml");
+    tacit_config config;
+    tacit_node_options o;
+    *folder = NULL;
+    tacit_config_init(&config);
+    tacit_status status = path ? tacit_config_read(&config, path, err) : tacit_out_of_memory(err);
+    if (!status)
+        status = tacit_config_apply(&config, &tacit_node_section, &o, err);
+    if (!status)
+        status = tacit_path_beside(o.consortium, path, "node.consortium", err);
+    if (!status) {
+        char *slash = strrchr(o.consortium, '/');
+        *(slash ? slash : o.consortium) = '\0';
+        *folder = strdup(slash ? o.consortium : ".");
+        status = *folder ? TACIT_OK : tacit_out_of_memory(err);
+    }
+    tacit_config_clear(&config);
+    free(path);
+    return status;
+}

@@ -4,8 +4,8 @@
  * budgets down to 0.01. Noise does not grow with agents and statistics do, so budgets matter less
  * and less.
  *
- * Every agent has about as many neighbours in each of the graphs: where there are more than 101
- * agents, everybody is compared with 50 others that were drawn (and meets 50 more who drew it),
+ * The number of neighbours does not grow with that of agents: where there are more than 101
+ * agents, everybody is compared with 100 others that were drawn (and meets 100 more who drew it),
  * of whom about a third are alike enough to be neighbours. Problems of many agents take long, so
  * there are fewer of them; means over more agents scatter less, too.
  */
@@ -85,7 +85,7 @@ static tacit_status run_part(part *p, tacit_error *err)
     char task[200];
     snprintf(task, sizeof task,
              "data.dimension=%d;data.max-records=%d;data.agents=%u;data.test-records=%u;"
-             "graph.draws=50",
+             "graph.draws=100",
              p->request.quick ? 8 : 100, p->request.quick ? 40 : 100, p->who->agents, p->who->test);
     case_open(&p->book, &p->request, &separators_task, 1);
     for (size_t e = 0; e < EPSILONS; e++)
@@ -154,9 +154,10 @@ static void show(tacit_reproduced *out, const study *s)
     for (size_t m = 0; m <= EPSILONS; m++)
         add_line(out, s, at, m);
     study_settings(out, s->request, s->request->quick ? "p = 8" : "p = 100");
-    figure_set(out, "graph",
-               "up to 51 agents all pairs are compared, beyond everybody with 50 others, drawn at "
-               "random (graph.draws): about as many neighbours for any number of agents");
+    figure_set(
+        out, "graph",
+        "up to 101 agents all pairs are compared, beyond everybody with 100 others, drawn at "
+        "random (graph.draws): about 65 neighbours for any number of agents");
     for (size_t k = 0; k < s->count; k++)
         figure_set(out, "problems", "%u agents: %u, with %u test records an agent",
                    s->part[k].who->agents, s->part[k].request.seeds, s->part[k].who->test);

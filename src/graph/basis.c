@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/basis.h"
 #include "graph/eigen.h"
 
-const char *const tacit_kernel_kinds[] = {"spectral", "power", "heat", NULL};
+const char *const tacit_kernel_kinds[] = {"spectral", "power", "heat", "given", NULL};
 
 #define UNREACHED 1e-7
 #define CONSTANT 1e-6 /* eigenvalues of modes that are constant on a component, up to degrees */
@@ -25,9 +26,11 @@ typedef struct parts {
 static tacit_status check(const tacit_graph *g, const tacit_kernel *kernel, size_t rank,
                           tacit_error *err)
 {
-    if (rank < 1 || rank > g->agents)
-        return tacit_fail(err, TACIT_EINPUT, "rank %zu is not between 1 and the %u agents", rank,
-                          g->agents);
+    tacit_status status = tacit_basis_rank(g, rank, err);
+    if (status != TACIT_OK)
+        return status;
+    if (kernel->kind == TACIT_KERNEL_GIVEN)
+        return tacit_fail(err, TACIT_EINPUT, "kernel \"given\" is a matrix, not made of a graph");
     if (!(kernel->kappa >= 0 && kernel->kappa <= 100) || !(kernel->alpha >= 0) ||
         !isfinite(kernel->alpha) || !(kernel->decay >= 0 && kernel->decay <= 100) ||
         !(kernel->constant >= 0 && kernel->constant <= 1e6))
@@ -79,8 +82,16 @@ static double weight_of(const tacit_kernel *kernel, double value)
     }
 }
 
-static void put_rows(const tacit_graph *g, size_t rank, const double *scale, const double *vector,
-                     double *basis)
+tacit_status tacit_basis_rank(const tacit_graph *g, size_t rank, tacit_error *err)
+{
+    if (rank < 1 || rank > g->agents)
+        return tacit_fail(err, TACIT_EINPUT, "rank %zu is not between 1 and the %u agents", rank,
+                          g->agents);
+    return TACIT_OK;
+}
+
+void tacit_basis_rows(const tacit_graph *g, size_t rank, const double *scale, const double *vector,
+                      double *basis)
 {
     const size_t n = g->agents;
     for (size_t i = 0; i < n; i++) {
@@ -119,7 +130,7 @@ tacit_status tacit_graph_basis(const tacit_graph *g, const tacit_kernel *kernel,
     if (status == TACIT_OK) {
         for (size_t k = 0; k < rank; k++)
             value[k] = weight_of(kernel, value[k]);
-        put_rows(g, rank, value, vector, basis);
+        tacit_basis_rows(g, rank, value, vector, basis);
     }
     free(m.weight);
     free(m.diagonal);

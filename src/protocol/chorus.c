@@ -21,8 +21,9 @@
  * Invariants:
  *  1. The prior is a function of sums and of public numbers (columns, m_i of those who gave). Never
  *     is a statistic taken at a finished model.
- *  2. An agent whose budget refuses gives nothing and listens on. So does one without records. One
- *     with a column of zeros, whom nobody is near, learns alone.
+ *  2. An agent whose budget refuses gives nothing and listens on. So does one without records, and
+ *     one that opted out of this round. One with a column of zeros, whom nobody is near, learns
+ *     alone.
  */
 #include "protocol/chorus.h"
 
@@ -88,7 +89,7 @@ static tacit_status sing(tacit_env *env, const chorus_shared *s, const chorus_ag
     const tacit_facts *facts = tacit_facts_of(env);
     const double closes = closing(s, round);
     if (round > s->rounds || facts->records == 0 || is_apart(s, facts->self) ||
-        !(facts->now < closes))
+        chorus_has_left(s, facts->self, round) || !(facts->now < closes))
         return TACIT_OK;
     tacit_permit *permit;
     tacit_bounded *bounded;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TACIT_PROTOCOL_CHORUS_H
 #define TACIT_PROTOCOL_CHORUS_H
-/* Inside of protocol "chorus": chorus_setup.c (options, columns, costs, the protocol's struct),
- * chorus.c (what agents do), chorus_smooth.c (what a sum says). */
+/* Inside of protocol "chorus": chorus_setup.c (options, costs, the protocol's struct),
+ * chorus_columns.c (columns, who leaves), chorus.c (what agents do), chorus_smooth.c (what a sum
+ * says). */
 #include <pthread.h>
 
 #include "protocol/chorus_smooth.h"
@@ -14,6 +15,8 @@ enum { CHORUS_SUM = 1 };         /* the one kind of gift */
 
 typedef struct chorus_options {
     tacit_kernel kernel;
+    char kernel_file[TACIT_TEXT_MAX], opt_out[TACIT_TEXT_MAX];
+    int factor;
     int64_t rank, rounds;
     double period;
     double radius, variance, step, misfit;
@@ -21,6 +24,7 @@ typedef struct chorus_options {
     finish_options finish;
 } chorus_options;
 
+enum { CHORUS_FACTOR_SVD, CHORUS_FACTOR_OPTIMAL };
 enum { CHORUS_SPREAD_COMMON, CHORUS_SPREAD_MODES, CHORUS_SPREAD_COORDINATES };
 
 /* The last sum as smoothed. All agents of a process would compute the same from the same public
@@ -47,6 +51,7 @@ typedef struct chorus_shared {
     double variance;  /* of one record's statistic, a coordinate */
     double curvature; /* of a record's loss, in one direction */
     double *column;   /* rank numbers an agent */
+    uint64_t *leaves; /* the first round without it, one an agent; NULL: all stay */
     finish_plan finish;
     chorus_memo *memo;
 } chorus_shared;
@@ -60,6 +65,12 @@ typedef struct chorus_agent {
 
 /* chorus_setup.c */
 const tacit_cost *chorus_cost(const chorus_shared *shared, uint64_t round);
+
+/* chorus_columns.c */
+tacit_status chorus_columns(chorus_shared *shared, const tacit_setup *setup, tacit_error *err);
+tacit_status chorus_leavers(chorus_shared *shared, uint64_t agents, tacit_error *err);
+/* It decided to give nothing from this round or an earlier one on. */
+bool chorus_has_left(const chorus_shared *shared, tacit_agent agent, uint64_t round);
 
 /* chorus.c: for the fields of tacit_protocol of these names. */
 const tacit_shape *chorus_payload(const void *shared, tacit_address at);

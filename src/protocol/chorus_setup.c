@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Protocol "chorus": options, columns from the graph, costs, scales. */
+/* Protocol "chorus": options, costs, scales. */
 #include "protocol/chorus.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define RANK_BY_RULE 3
-
+static const char *const factors[] = {"svd", "optimal", NULL};
 static const char *const spreads[] = {"common", "modes", "coordinates", NULL};
 
 #define FIELD(name) offsetof(chorus_options, name)
@@ -19,7 +18,20 @@ static const tacit_option rows[] = {
      .choices = tacit_kernel_kinds,
      .offset = FIELD(kernel.kind),
      .help = "what makes agents alike: normalised Laplacian of W^kappa, W^kappa + I entry by "
-             "entry, or (I + alpha L)^-1"},
+             "entry, (I + alpha L)^-1, or a matrix in a file"},
+    {.key = "kernel-file",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .offset = FIELD(kernel_file),
+     .help = "\"kernel: given\": NPY or text, a row and a column an agent, public; symmetric, "
+             "nothing below 0"},
+    {.key = "factor",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "svd",
+     .choices = factors,
+     .offset = FIELD(factor),
+     .help = "how the kernel becomes voices: its leading vectors, or these mixed for the least "
+             "error of all priors"},
     {.key = "kappa",
      .type = TACIT_OPT_REAL,
      .fallback = "1",
@@ -63,6 +75,12 @@ static const tacit_option rows[] = {
      .max = 1000,
      .offset = FIELD(rounds),
      .help = "sums; the budget is spread over them by \"privacy.policy\""},
+    {.key = "opt-out",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .offset = FIELD(opt_out),
+     .help = "file of lines \"agent,round\": from that round on the agent gives nothing and is "
+             "charged nothing"},
     {.key = "period",
      .type = TACIT_OPT_REAL,
      .fallback = "1",
@@ -157,48 +175,6 @@ static tacit_status check_time(const chorus_options *o, double until, tacit_erro
                       (long long)o->rounds, enough, until, enough);
 }
 
-/* ---- columns ---- */
-
-static tacit_status choose_rank(chorus_shared *s, const tacit_setup *setup, tacit_error *err)
-{
-    const uint64_t n = setup->agents;
-    if ((uint64_t)s->options.rank > n)
-        return tacit_fail(err, TACIT_EINPUT,
-                          "\"protocol.rank: %lld\" is more than the %llu agents; lower it",
-                          (long long)s->options.rank, (unsigned long long)n);
-    s->rank = (size_t)s->options.rank;
-    if (s->rank > 0)
-        return TACIT_OK;
-    uint32_t *component = calloc(n, sizeof *component);
-    if (!component)
-        return tacit_out_of_memory(err);
-    uint64_t components = tacit_graph_components(setup->graph, component);
-    for (uint64_t i = 0; i < n; i++) /* isolated agents have no voice */
-        components -= setup->graph->row[i + 1] == setup->graph->row[i];
-    free(component);
-    s->rank = (size_t)(components <= 1 ? RANK_BY_RULE : components + 2);
-    if (s->rank > n)
-        s->rank = (size_t)n;
-    if (s->rank > 500)
-        return tacit_fail(err, TACIT_EINPUT,
-                          "the graph falls into %llu pieces, too many for one sum; connect it, or "
-                          "set \"protocol.rank\"",
-                          (unsigned long long)components);
-    return TACIT_OK;
-}
-
-static tacit_status make_columns(chorus_shared *s, const tacit_setup *setup, tacit_error *err)
-{
-    size_t numbers, bytes;
-    if (!tacit_mul_size((size_t)setup->agents, s->rank, &numbers) ||
-        !tacit_mul_size(numbers, sizeof *s->column, &bytes))
-        return tacit_out_of_memory(err);
-    s->column = malloc(bytes);
-    if (!s->column)
-        return tacit_out_of_memory(err);
-    return tacit_graph_basis(setup->graph, &s->options.kernel, s->rank, s->column, err);
-}
-
 /* ---- shapes, costs, scales ---- */
 
 static tacit_status make_shapes(chorus_shared *s, tacit_error *err)
@@ -283,9 +259,9 @@ static tacit_status set_up(void *shared, const void *options, const tacit_setup 
     s->model = tacit_model_shape(setup->model);
     s->features = s->model->segment[0].count;
     s->squared = !tacit_model_score_up(setup->model);
-    status = choose_rank(s, setup, err);
+    status = chorus_columns(s, setup, err);
     if (status == TACIT_OK)
-        status = make_columns(s, setup, err);
+        status = chorus_leavers(s, setup->agents, err);
     if (status == TACIT_OK)
         status = make_shapes(s, err);
     if (status == TACIT_OK)
@@ -303,6 +279,7 @@ static void tear_down(void *shared)
 {
     chorus_shared *s = shared;
     free(s->column);
+    free(s->leaves);
     free(s->costs);
     if (!s->memo)
         return;

@@ -33,7 +33,7 @@ static void watch(void *ctx, tacit_agent agent, const tacit_cost *cost,
 
 typedef struct stage {
     problem q;
-    unsigned char options[4096];
+    unsigned char options[8192];
     tacit_runtime *rt;
     heard heard;
     double column[N * R];

@@ -20,7 +20,7 @@ enum { P = PROBLEM_FEATURES, N = PROBLEM_AGENTS };
 /* A run of chorus on a problem, as far as tests want to change it. */
 typedef struct stage {
     problem q;
-    unsigned char options[4096];
+    unsigned char options[8192];
     tacit_world world;
     tacit_runtime *rt;
 } stage;

@@ -368,6 +368,18 @@ masks: no pairs@src/crypto/masks.c@s/tacit_streams_add(word, n, masks, count, tu
 masks: one bound too far@src/crypto/masks.c@s/total <= INT64_MAX/total <= (uint64_t)INT64_MAX + 1/@unit/masks_test
 masks: half of the round in the nonce@src/crypto/streams.c@s/(uint32_t)(round >> 32), attempt/0, attempt/@unit/masks_streams_test
 masks: blocks of a tile repeat@src/crypto/streams_impl.h@s/t->start\[12\] += (uint32_t)blocks;/t->start[12] += 0;/@unit/masks_streams_test
+shares: one coin too few@src/crypto/shares.c@s/c + 1 < threshold/c + 2 < threshold/@unit/shares_test
+shares: another field for points@src/crypto/shares.c@s/0x11b/0x11d/@unit/shares_test
+shares: the same share twice@src/crypto/shares.c@s/ || seen\[point\[k\]\]//@unit/shares_test
+gossip: both ends add@src/crypto/gossip.c@s/mask->minus ? UINT64_MAX : 0/0/@unit/gossip_noise_test
+gossip: tries draw alike@src/crypto/gossip.c@s/(uint64_t)attempt << 32 | round >> 32/round >> 32/@unit/gossip_noise_test
+gossip: what is undone is added once more@src/crypto/gossip.c@s/back.minus = !mask->minus;/;/@unit/gossip_noise_test
+gossip: a second word@src/crypto/gossip.c@s/turn->state = TACIT_MASK_WORDED;/;/@unit/gossip_noise_test
+rows: clipped too late, not measured@src/model/rows.c@s/tacit_grid_shrink(s->cost->norm.*/;/; s/TACIT_GRID_AIM \* limit/1.00001 * limit/@unit/rows_test
+rows: on the wrong side of the centre@src/model/rows.c@s/-= s->how->centre/+= s->how->centre/@unit/rows_test
+shares of noise: tau of the first share@src/random/tau.c@s/sum += term/sum = term/@unit/shares_noise_test
+shares of noise: tau without k over k + 1@src/random/tau.c@s#(double)k / (double)(k + 1)#1.0#@unit/shares_noise_test
+shares of noise: missing ones count@src/privacy/parts.c@s#sqrt((double)honest / parts)#1#@unit/shares_noise_test
 tracked: record adds half@src/model/tracked.c@s|stretch \* moved + 2 \* step \* clip / (double)records|stretch * moved + step * clip / (double)records|@unit/tracked_test
 tracked: no stretch@src/model/tracked.c@s|const double stretch = fmax(fabs(k), fabs(k - step \* curve));|const double stretch = fabs(k);|@unit/tracked_test
 tracked: user as record@src/model/tracked.c@s|how->unit == TACIT_UNIT_USER ? user : fmin(user, record)|fmin(user, record)|@unit/tracked_test

@@ -234,17 +234,22 @@ static void test_graph(void **state)
     tacit_stream s;
     tacit_graph g;
     open_stream(&s, 5);
-    uint64_t edges = 0;
+    uint64_t edges = 0, next = 0;
     for (int n = 0; n < 20; n++) {
         check_ok(tacit_gopa_graph(&g, 100, 10, &s, &err), &err);
-        for (uint32_t u = 0; u < 100; u++)
+        for (uint32_t u = 0; u < 100; u++) {
             assert_true(g.row[u + 1] - g.row[u] >= 10);
+            for (uint64_t e = g.row[u]; e < g.row[u + 1]; e++)
+                next += g.neighbour[e] == u + 1;
+        }
         edges += g.entries / 2;
         tacit_graph_clear(&g);
     }
-    /* A pair is an edge with probability 1 - (1 - 10/99)^2; the number of edges varies less than
-     * a binomial one: five deviations, a false alarm in a million. */
+    /* A pair is an edge with probability 1 - (1 - 10/99)^2, neighbours in number no less than
+     * others; the number of edges varies less than a binomial one: five deviations, a false alarm
+     * in a million. */
     const double p = 1 - pow(1 - 10 / 99., 2), pairs = 20 * 4950;
+    assert_true(fabs((double)next - 20 * 99 * p) < 5 * sqrt(20 * 99 * p * (1 - p)));
     assert_true(fabs((double)edges - pairs * p) < 5 * sqrt(pairs * p * (1 - p)));
     check_ok(tacit_gopa_graph(&g, 6, 5, &s, &err), &err);
     assert_int_equal(g.entries, 30);

@@ -33,7 +33,7 @@ static bool looks_like_run(const char *folder)
 static const char *const run_files[] = {
     "summary.json",        "metrics.csv", "ledger.jsonl", "models.npy", "report.html",
     "agents.csv",          "sizes.csv",   "degrees.csv",  "edges.csv",  "checkpoint.bin",
-    "metrics.csv.partial", "config.yaml", /* last: while it is there, the rest can
+    "metrics.csv.partial", "board.jsonl", "config.yaml", /* last: while it is there, the rest can
                                              be emptied again */
 };
 #define RUN_FILES (sizeof run_files / sizeof *run_files)

@@ -282,12 +282,15 @@ static void say_summary(const tacit_node_status *s, const tacit_node_plan *plan)
     printf("  %-22s%s/\n", "folder", plan->options->folder);
 }
 
-/* models.npy and summary.json; the latter on standard output, too, or what it says in words. */
+/* models.npy, board.jsonl if there is one, and summary.json; the latter on standard output, too, or
+ * what it says in words. */
 static tacit_status leave_results(const tacit_node *node, const tacit_node_plan *plan,
                                   const node_flags *flags, tacit_error *err)
 {
     tacit_node_status look;
     tacit_status status = put_models(node, plan, err);
+    if (!status && (status = tacit_node_board_save(node, plan, err)) == TACIT_NO)
+        status = TACIT_OK;
     if (!status)
         status = tacit_node_look(node, &look, err);
     if (status)

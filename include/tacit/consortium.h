@@ -84,6 +84,11 @@ size_t tacit_peer_leaks(const tacit_peer *peer, const char *words[TACIT_LEAKS]);
 tacit_status tacit_models_save(const char *folder, const tacit_model *model,
                                const tacit_secret *const *models, uint32_t count, tacit_error *err);
 
+/* FOLDER/board.jsonl (board_file.h): what was published of the latest sum that an agent of this
+ * node has heard. TACIT_NO: there is none, and nothing was written. */
+tacit_status tacit_node_board_save(const tacit_node *node, const tacit_node_plan *plan,
+                                   tacit_error *err);
+
 /* ---- many peers on this machine, from an experiment ---- */
 
 #define TACIT_UP_NODES 10000

@@ -59,6 +59,9 @@ typedef struct tacit_traffic {
 /* Called for every public or private metric a protocol emits. */
 typedef void tacit_metric_sink(void *ctx, double time, tacit_agent agent, const char *name,
                                double value, bool is_private);
+
+#define TACIT_AGENT_KEY 32 /* bytes of a public key (Ed25519) */
+
 typedef struct tacit_runtime tacit_runtime;
 typedef struct tacit_runtime_ops {
     const char *name;
@@ -73,7 +76,9 @@ typedef struct tacit_runtime_ops {
     const void *(*shared)(const tacit_runtime *rt); /* the protocol's, after setup */
     const tacit_secret *(*agent_model)(const tacit_runtime *rt, tacit_agent agent);
     const tacit_ledger *(*agent_ledger)(const tacit_runtime *rt, tacit_agent agent);
-    void *(*agent_state)(const tacit_runtime *rt, tacit_agent agent); /* for tests */
+    void *(*agent_state)(const tacit_runtime *rt, tacit_agent agent);
+    /* What its signatures are checked by. */
+    void (*agent_key)(const tacit_runtime *rt, tacit_agent agent, uint8_t key[TACIT_AGENT_KEY]);
     tacit_status (*save)(const tacit_runtime *rt, tacit_saver *saver);
     tacit_status (*load)(tacit_runtime *rt, tacit_loader *loader);
     void (*destroy)(tacit_runtime *rt);

@@ -19,7 +19,7 @@ static const char *const own_names[] = {
     "config.yaml", "metrics.csv",    "metrics.csv.partial", "summary.json",   "ledger.jsonl",
     "models.npy",  "agents.csv",     "sizes.csv",           "degrees.csv",    "edges.csv",
     "report.html", "checkpoint.bin", "train.npy",           "validation.npy", "test.npy",
-    "agents.txt"};
+    "agents.txt",  "board.jsonl"};
 #define OWN_NAMES (sizeof own_names / sizeof *own_names)
 
 /* ---- folders ---- */

@@ -15,10 +15,10 @@
 #define PARTIAL TACIT_ROWS_PARTIAL
 #define MAX_WAITING ((uint64_t)1 << 32)
 
-static tacit_status prepare(tacit_rows *rows, const tacit_folder *folder, tacit_session *session,
-                            tacit_error *err)
+static tacit_status prepare(tacit_metric_rows *rows, const tacit_folder *folder,
+                            tacit_session *session, tacit_error *err)
 {
-    *rows = (tacit_rows){.folder = folder, .fd = -1, .agents = session->graph.agents};
+    *rows = (tacit_metric_rows){.folder = folder, .fd = -1, .agents = session->graph.agents};
     const uint64_t sample = (uint64_t)session->experiment->run.sample;
     rows->sample = sample < rows->agents ? (uint32_t)sample : rows->agents;
     pthread_mutex_init(&rows->lock, NULL);
@@ -30,7 +30,7 @@ static tacit_status prepare(tacit_rows *rows, const tacit_folder *folder, tacit_
     return TACIT_OK;
 }
 
-static tacit_status append(tacit_rows *rows, tacit_writer *text, tacit_error *err)
+static tacit_status append(tacit_metric_rows *rows, tacit_writer *text, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
     if (text->failed)
@@ -45,8 +45,8 @@ static tacit_status append(tacit_rows *rows, tacit_writer *text, tacit_error *er
     return status;
 }
 
-tacit_status tacit_rows_start(tacit_rows *rows, const tacit_folder *folder, tacit_session *session,
-                              tacit_error *err)
+tacit_status tacit_rows_start(tacit_metric_rows *rows, const tacit_folder *folder,
+                              tacit_session *session, tacit_error *err)
 {
     tacit_status status = prepare(rows, folder, session, err);
     if (status)
@@ -69,7 +69,7 @@ static void words_of(const unsigned char bytes[32], uint64_t words[4])
     }
 }
 
-void tacit_rows_hash(const tacit_rows *rows, uint64_t hash[4])
+void tacit_rows_hash(const tacit_metric_rows *rows, uint64_t hash[4])
 {
     crypto_generichash_state copy = *rows->hash;
     unsigned char bytes[32];
@@ -78,7 +78,7 @@ void tacit_rows_hash(const tacit_rows *rows, uint64_t hash[4])
 }
 
 /* Read `len` bytes of the file into the hash. */
-static bool rehash(tacit_rows *rows, uint64_t len)
+static bool rehash(tacit_metric_rows *rows, uint64_t len)
 {
     unsigned char buffer[65536];
     while (rows->len < len) {
@@ -94,7 +94,7 @@ static bool rehash(tacit_rows *rows, uint64_t len)
     return true;
 }
 
-tacit_status tacit_rows_continue(tacit_rows *rows, const tacit_folder *folder,
+tacit_status tacit_rows_continue(tacit_metric_rows *rows, const tacit_folder *folder,
                                  tacit_session *session, uint64_t len, const uint64_t hash[4],
                                  tacit_error *err)
 {
@@ -126,7 +126,7 @@ tacit_status tacit_rows_continue(tacit_rows *rows, const tacit_folder *folder,
 
 /* ---- rows that wait ---- */
 
-static bool is_sampled(const tacit_rows *rows, tacit_agent agent)
+static bool is_sampled(const tacit_metric_rows *rows, tacit_agent agent)
 {
     if (rows->sample == 0 || agent >= rows->agents)
         return false;
@@ -134,7 +134,7 @@ static bool is_sampled(const tacit_rows *rows, tacit_agent agent)
     return k < rows->sample && tacit_sampled(rows->agents, rows->sample, (uint32_t)k) == agent;
 }
 
-static tacit_row *more(tacit_rows *rows)
+static tacit_row *more(tacit_metric_rows *rows)
 {
     if (rows->count == rows->capacity) {
         size_t capacity = rows->capacity ? rows->capacity * 2 : 64, bytes;
@@ -156,7 +156,7 @@ static tacit_row *more(tacit_rows *rows)
 void tacit_rows_sink(void *ctx, double time, tacit_agent agent, const char *name, double value,
                      bool is_private)
 {
-    tacit_rows *rows = ctx;
+    tacit_metric_rows *rows = ctx;
     if (!is_sampled(rows, agent))
         return;
     pthread_mutex_lock(&rows->lock);
@@ -183,7 +183,7 @@ static int by_time(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-tacit_status tacit_rows_flush(tacit_rows *rows, tacit_error *err)
+tacit_status tacit_rows_flush(tacit_metric_rows *rows, tacit_error *err)
 {
     if (rows->failed)
         return tacit_out_of_memory(err);
@@ -220,7 +220,7 @@ static bool write_quantiles(tacit_writer *text, const tacit_measure *measure, si
     return true;
 }
 
-tacit_status tacit_rows_measure(tacit_rows *rows, tacit_session *session,
+tacit_status tacit_rows_measure(tacit_metric_rows *rows, tacit_session *session,
                                 const tacit_measure *measure, tacit_error *err)
 {
     const tacit_snapshot *now = &measure->now;
@@ -250,19 +250,19 @@ tacit_status tacit_rows_measure(tacit_rows *rows, tacit_session *session,
     return append(rows, &text, err);
 }
 
-tacit_status tacit_rows_sync(tacit_rows *rows, tacit_error *err)
+tacit_status tacit_rows_sync(tacit_metric_rows *rows, tacit_error *err)
 {
     return fsync(rows->fd) == 0 ? TACIT_OK : tacit_folder_fail(rows->folder, FINAL, errno, err);
 }
 
-tacit_status tacit_rows_publish(tacit_rows *rows, tacit_error *err)
+tacit_status tacit_rows_publish(tacit_metric_rows *rows, tacit_error *err)
 {
     if (renameat(rows->folder->dir, PARTIAL, rows->folder->dir, FINAL) != 0)
         return tacit_folder_fail(rows->folder, FINAL, errno, err);
     return TACIT_OK;
 }
 
-void tacit_rows_clear(tacit_rows *rows)
+void tacit_rows_clear(tacit_metric_rows *rows)
 {
     if (!rows->folder)
         return;
@@ -271,12 +271,12 @@ void tacit_rows_clear(tacit_rows *rows)
     free(rows->hash);
     free(rows->waiting);
     pthread_mutex_destroy(&rows->lock);
-    *rows = (tacit_rows){.fd = -1};
+    *rows = (tacit_metric_rows){.fd = -1};
 }
 
 /* ---- in checkpoints ---- */
 
-void tacit_rows_save(const tacit_rows *rows, tacit_saver *saver)
+void tacit_rows_save(const tacit_metric_rows *rows, tacit_saver *saver)
 {
     tacit_save_u64(saver, rows->count);
     for (size_t i = 0; i < rows->count; i++) {
@@ -288,7 +288,7 @@ void tacit_rows_save(const tacit_rows *rows, tacit_saver *saver)
     }
 }
 
-tacit_status tacit_rows_load(tacit_rows *rows, tacit_loader *loader, tacit_error *err)
+tacit_status tacit_rows_load(tacit_metric_rows *rows, tacit_loader *loader, tacit_error *err)
 {
     uint64_t count = tacit_load_u64(loader);
     if (count > MAX_WAITING)

@@ -114,6 +114,9 @@ static tacit_status write_results(tacit_run *r, bool complete, tacit_error *err)
                                       tacit_summary_text(r->session, &measure.now, complete), err);
     if (!status)
         status = tacit_run_stage_tables(r, &measure, err);
+    bool board = false;
+    if (!status)
+        status = tacit_run_stage_board(r, &board, err);
     tacit_measure_clear(&measure);
     if (!status)
         status = tacit_run_stage_page(r, err);
@@ -127,6 +130,8 @@ static tacit_status write_results(tacit_run *r, bool complete, tacit_error *err)
                                    err);
     if (!status)
         status = tacit_run_publish_tables(r, err);
+    if (!status && board)
+        status = tacit_run_publish(r, (const char *const[]){TACIT_BOARD, NULL}, err);
     if (!status)
         status = tacit_rows_publish(&r->rows, err);
     if (!status && complete)

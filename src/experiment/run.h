@@ -4,6 +4,7 @@
 /* One run while it goes on, shared by the loop, the results and the checkpoints. */
 #include "experiment/rows.h"
 
+#define TACIT_BOARD "board.jsonl"
 #define TACIT_CHECKPOINT "checkpoint.bin"
 
 typedef struct tacit_run {
@@ -12,7 +13,7 @@ typedef struct tacit_run {
     const tacit_run_options *options;
     bool writes; /* there is a folder */
     tacit_folder folder;
-    tacit_rows rows;
+    tacit_metric_rows rows;
     uint64_t next_row; /* rows with index below are written; row k stands at k * every */
     uint64_t identity[4];
 } tacit_run;
@@ -21,6 +22,8 @@ typedef struct tacit_run {
 tacit_status tacit_run_stage_text(tacit_run *r, const char *name, char *text, tacit_error *err);
 tacit_status tacit_run_stage_models(tacit_run *r, tacit_error *err);
 tacit_status tacit_run_stage_ledgers(tacit_run *r, tacit_error *err);
+/* boards.c: what was published of the last sum, if the protocol has such; sets *staged. */
+tacit_status tacit_run_stage_board(tacit_run *r, bool *staged, tacit_error *err);
 /* page.c: report.html, from the staged files. */
 tacit_status tacit_run_stage_page(tacit_run *r, tacit_error *err);
 /* Give staged files (NULL-terminated) their names. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/keys.h"
 #include "runtime/sim/sim.h"
 
 #define HASH 32
@@ -54,24 +55,31 @@ static void keys_of(const sim *s, uint32_t agent, uint8_t open[crypto_sign_PUBLI
     sodium_memzero(seed, sizeof seed);
 }
 
-static void hash_of(const sim *s, const void *text, size_t len, uint8_t hash[HASH])
+void sim_agent_key(const tacit_runtime *rt, tacit_agent agent, uint8_t key[TACIT_AGENT_KEY])
 {
-    crypto_generichash_state h;
-    crypto_generichash_init(&h, NULL, 0, HASH);
-    crypto_generichash_update(&h, s->run, sizeof s->run);
-    crypto_generichash_update(&h, text, len);
-    crypto_generichash_final(&h, hash, HASH);
+    uint8_t secret[crypto_sign_SECRETKEYBYTES];
+    keys_of((const sim *)rt, (uint32_t)agent, key, secret);
+    sodium_memzero(secret, sizeof secret);
 }
 
 tacit_status sim_sign(void *ctx, const void *text, size_t len, uint8_t signature[TACIT_SIGNATURE])
 {
     const sim_worker *w = ctx;
-    uint8_t open[crypto_sign_PUBLICKEYBYTES], secret[crypto_sign_SECRETKEYBYTES], hash[HASH];
-    hash_of(w->sim, text, len, hash);
-    keys_of(w->sim, w->agent, open, secret);
-    crypto_sign_detached(signature, NULL, hash, sizeof hash, secret);
-    sodium_memzero(secret, sizeof secret);
+    tacit_identity own = {0};
+    keys_of(w->sim, w->agent, own.public_key, own.secret);
+    tacit_identity_sign(signature, &own, w->sim->run, w->agent, text, len);
+    tacit_identity_wipe(&own);
     return TACIT_OK;
+}
+
+static void hash_of(const void *text, size_t len, const uint8_t signature[TACIT_SIGNATURE],
+                    uint8_t hash[HASH])
+{
+    crypto_generichash_state h;
+    crypto_generichash_init(&h, NULL, 0, HASH);
+    crypto_generichash_update(&h, signature, TACIT_SIGNATURE);
+    crypto_generichash_update(&h, text, len);
+    crypto_generichash_final(&h, hash, HASH);
 }
 
 /* True if this very hash was found good before; a failing allocation only forgets. */
@@ -97,18 +105,15 @@ tacit_status sim_verify(void *ctx, tacit_agent agent, const void *text, size_t l
                         const uint8_t signature[TACIT_SIGNATURE])
 {
     const sim_worker *w = ctx;
-    uint8_t open[crypto_sign_PUBLICKEYBYTES], secret[crypto_sign_SECRETKEYBYTES];
-    uint8_t hash[HASH], both[HASH];
+    uint8_t key[TACIT_AGENT_KEY], hash[HASH];
     if (agent >= w->sim->agents)
         return TACIT_NO;
-    hash_of(w->sim, text, len, hash);
-    crypto_generichash(both, HASH, hash, HASH, signature, TACIT_SIGNATURE);
-    if (recall(w->sim->signatures, (uint32_t)agent, both))
+    hash_of(text, len, signature, hash);
+    if (recall(w->sim->signatures, (uint32_t)agent, hash))
         return TACIT_OK;
-    keys_of(w->sim, (uint32_t)agent, open, secret);
-    sodium_memzero(secret, sizeof secret);
-    if (crypto_sign_verify_detached(signature, hash, sizeof hash, open))
+    sim_agent_key(&w->sim->runtime, agent, key);
+    if (!tacit_identity_signed(signature, key, w->sim->run, agent, text, len))
         return TACIT_NO;
-    remember(w->sim->signatures, (uint32_t)agent, both);
+    remember(w->sim->signatures, (uint32_t)agent, hash);
     return TACIT_OK;
 }

@@ -397,6 +397,7 @@ const tacit_runtime_ops tacit_simulator = {
     .agent_model = sim_agent_model,
     .agent_ledger = sim_agent_ledger,
     .agent_state = sim_agent_state,
+    .agent_key = sim_agent_key,
     .save = sim_save,
     .load = sim_load,
     .destroy = sim_destroy,

@@ -183,6 +183,7 @@ void sim_groups_load(sim *s, tacit_loader *loader);
 /* signatures.c */
 sim_signatures *sim_signatures_create(uint32_t agents);
 void sim_signatures_free(sim_signatures *signatures);
+void sim_agent_key(const tacit_runtime *rt, tacit_agent agent, uint8_t key[TACIT_AGENT_KEY]);
 tacit_status sim_sign(void *ctx, const void *text, size_t len, uint8_t signature[TACIT_SIGNATURE]);
 tacit_status sim_verify(void *ctx, tacit_agent agent, const void *text, size_t len,
                         const uint8_t signature[TACIT_SIGNATURE]);

@@ -211,8 +211,8 @@ static char *node_text(const place *p, uint32_t k)
     snprintf(o.name, sizeof o.name, "%s", p->members[k].name);
     tacit_write_text(&out, "node:\n");
     tacit_section_write(&out, &tacit_node_section, &o);
-    tacit_write_text(&out,
-                     "data:\n  source: csv\n  path: values.csv\n  partition: iid\n  bias: false\n");
+    tacit_write_text(
+        &out, "data:\n  source: csv\n  path: values.csv\n  partition: iid\n  test-fraction: 0\n");
     return tacit_writer_take(&out);
 }
 

@@ -90,18 +90,18 @@ static tacit_status read_bins(tacit_question *q, const char *text, tacit_error *
 {
     const char *at = text;
     size_t room = 0, count = 0;
+    bool good;
     for (;; at++) {
         double *edge = tacit_array_grow(q->edge, &room, count + 1, sizeof *edge);
         if (!edge)
             return tacit_out_of_memory(err);
         q->edge = edge;
-        if (!read_number(&at, &edge[count]) || (count > 0 && edge[count - 1] >= edge[count]))
-            break;
+        good = read_number(&at, &edge[count]) && (count == 0 || edge[count - 1] < edge[count]);
         count++;
-        if (*at != ',')
+        if (!good || *at != ',')
             break;
     }
-    if (*at || count < 3 || count > TACIT_AVERAGE_COLUMNS + 1)
+    if (!good || *at || count < 3 || count > TACIT_AVERAGE_COLUMNS + 1)
         return tacit_fail(err, TACIT_EINPUT,
                           "the bins \"%.100s\" are not 3 to %d rising edges, separated by commas, "
                           "as in 0,10,20,50",

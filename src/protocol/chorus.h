@@ -38,7 +38,8 @@ typedef struct chorus_memo {
 
 typedef struct chorus_shared {
     chorus_options options;
-    bool squared; /* loss */
+    bool squared;   /* loss */
+    size_t classes; /* of the softmax loss; 0: another */
     size_t rank, features;
     uint64_t agents, rounds;
     const tacit_shape *model;

@@ -109,7 +109,7 @@ static const tacit_option rows[] = {
      .min = 0,
      .max = 1000,
      .offset = FIELD(step),
-     .help = "length of the first step, over Newton's; 0: 1.5 for the logistic loss, else 1"},
+     .help = "length of the first step, over Newton's; 0: 1 for the squared loss, else 1.5"},
     {.key = "misfit",
      .type = TACIT_OPT_REAL,
      .fallback = "0.1",
@@ -212,16 +212,26 @@ const tacit_cost *chorus_cost(const chorus_shared *s, uint64_t round)
     return &s->costs[s->cost_count == 1 ? 0 : round - 1];
 }
 
-/* Public guesses that turn means of gradients into models. */
+/* How long the gradient of a record of length 1 is at zero: |1/K - e_y| for K classes. */
+static double slope_at_zero(const chorus_shared *s)
+{
+    return s->squared ? 2 : s->classes ? sqrt(1 - 1 / (double)s->classes) : 0.5;
+}
+
+/* Public guesses that turn means of gradients into models. Of K classes, at zero: the Hessian is
+ * (I - 1 1^T / K) / K (x) E[x x^T], each class's own part (1/K) (1 - 1/K). But gradients add up to
+ * zero over classes, and on such vectors it is 1/K times E[x x^T]; that is about R^2 K / p, since p
+ * counts the weights of all K classes: R^2 / p. (Of two classes theta_1 - theta_0 then moves as the
+ * model of the logistic loss does.) */
 static void choose_scales(chorus_shared *s)
 {
     const double p = (double)s->features, radius = s->options.radius;
     const bool noisy = s->privacy.mechanism != TACIT_MECHANISM_NONE;
     const double clip = s->privacy.clip > 0 ? s->privacy.clip : INFINITY;
-    const double longest = isfinite(clip) ? clip : radius * (s->squared ? 2 : 0.5);
+    const double longest = isfinite(clip) ? clip : radius * slope_at_zero(s);
     s->clip = noisy ? tacit_cost_clip(&s->costs[0]) : (tacit_clip){TACIT_L2, clip};
     s->variance = s->options.variance > 0 ? s->options.variance : longest * longest / p;
-    s->curvature = radius * radius / p * (s->squared ? 2 : 0.25);
+    s->curvature = radius * radius / p * (s->squared ? 2 : s->classes ? 1 : 0.25);
     if (s->options.step == 0)
         s->options.step = s->squared ? 1 : 1.5;
 }
@@ -259,6 +269,7 @@ static tacit_status set_up(void *shared, const void *options, const tacit_setup 
     s->model = tacit_model_shape(setup->model);
     s->features = s->model->segment[0].count;
     s->squared = !tacit_model_score_up(setup->model);
+    s->classes = tacit_model_classes(setup->model);
     status = chorus_columns(s, setup, err);
     if (status == TACIT_OK)
         status = chorus_leavers(s, setup->agents, err);

@@ -134,7 +134,7 @@ static tacit_status begin(totals_at *a)
     s->attempt = 0;
     s->over = s->ready = false;
     s->outcome = TOTALS_GOES_ON;
-    return totals_edges_ready(a) ? totals_begin_try(a) : wait_before(a);
+    return s->tries > 0 ? totals_begin_try(a) : wait_before(a);
 }
 
 /* `what` TOTALS_DONE: there was a sum, and it was nonsense. */

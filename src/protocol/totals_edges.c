@@ -5,11 +5,10 @@
  * honest agent chooses nobody else decides: that is all the guarantee needs (gopa.h,
  * tacit_gopa_split_risk). Who does not answer in time is replaced by another draw.
  *
- * Both ends must use an edge in the same tries, or the pair's mask stays in the sum. So the one who
- * chose says when: right before it says HERE for a try it tells those who answered since (USE). The
- * other one uses the edge from its next word on, which cannot be made before that HERE has been
- * counted, three messages later. Should a USE get lost, adders notice before anything is opened
- * (totals_adder.c), and the try fails.
+ * Both ends must use an edge in the same tries, or the pair's mask stays in the sum. The one who
+ * chose says from which try on (USE): from the first, if that is still to come, and then waits for
+ * half of its patience before it begins; or from the round after the next. Should a USE be later
+ * than that, adders notice before anything is opened (totals_adder.c), and the try fails.
  *
  * The first key of an agent stays for the run.
  */
@@ -60,13 +59,14 @@ static uint32_t chosen(const tacit_totals *s, bool agreed)
 
 /* ---- greeting ---- */
 
-static tacit_status greet(totals_at *a, tacit_agent to, int64_t flag)
+static tacit_status greet(totals_at *a, tacit_agent to, int64_t flag, uint64_t trial)
 {
     tacit_status status;
     tacit_public *v = totals_new(a, TOTALS_HELLO, &status);
     if (status != TACIT_OK)
         return status;
     tacit_public_set_int(v, 0, 0, flag);
+    tacit_public_set_int(v, 0, 1, (int64_t)trial);
     totals_put(v, 1, 0, a->s->keys.open, TACIT_MASK_KEY);
     totals_put(v, 2, 0, a->s->signature, TACIT_SIGNATURE);
     return totals_send(a, to, TOTALS_HELLO, v);
@@ -99,7 +99,7 @@ static tacit_status choose_all(totals_at *a)
         const bool known = p->agreed;
         p->chosen = true;
         if (!known)
-            status = greet(a, u, HELLO);
+            status = greet(a, u, HELLO, 0);
     }
     return status;
 }
@@ -119,7 +119,7 @@ tacit_status totals_choose(totals_at *a)
         if (!p && !(p = add(a, other)))
             break;
         p->chosen = true;
-        status = greet(a, other, HELLO);
+        status = greet(a, other, HELLO, 0);
     }
     return status;
 }
@@ -134,7 +134,7 @@ tacit_status totals_on_hello_late(totals_at *a)
         tacit_status status = TACIT_OK;
         for (uint32_t k = 0; k < s->partners && status == TACIT_OK; k++)
             if (s->partner[k].chosen && !s->partner[k].agreed)
-                status = greet(a, s->partner[k].agent, HELLO);
+                status = greet(a, s->partner[k].agent, HELLO, 0);
         return status;
     }
     for (uint32_t k = 0; k < s->partners;)
@@ -158,6 +158,19 @@ static tacit_status agree(totals_at *a, totals_partner *p, tacit_agent from, con
     return TACIT_OK;
 }
 
+/* The edge is there: from which try on? */
+static tacit_status use(totals_at *a, totals_partner *p)
+{
+    tacit_totals *s = a->s;
+    const bool early = s->round == 0 || (s->phase == TOTALS_EDGES && s->tries == 0);
+    p->told = TOTALS_TRY(early ? UINT64_C(1) : s->round + 2, 0);
+    tacit_status status = greet(a, p->agent, USE, p->told);
+    if (status == TACIT_OK && early && s->round > 0 && totals_edges_ready(a))
+        status = totals_timer(a, TOTALS_CLOCK_AGAIN, TOTALS_TRY(s->round, s->attempt), 0,
+                              a->plan->patience / 2);
+    return status;
+}
+
 tacit_status totals_on_hello(totals_at *a, tacit_agent from, const tacit_public *v)
 {
     const uint64_t flag = totals_head(v, 0);
@@ -165,8 +178,8 @@ tacit_status totals_on_hello(totals_at *a, tacit_agent from, const tacit_public 
     if (!a->s->keyed || flag > USE || from >= a->plan->agents)
         return TACIT_OK;
     if (flag == USE) {
-        if (p && p->agreed && p->chose)
-            p->settled = true;
+        if (p && p->agreed && p->chose && p->settled == 0)
+            p->settled = totals_head(v, 1);
         return TACIT_OK;
     }
     if (flag == NO_ROOM) {
@@ -176,36 +189,21 @@ tacit_status totals_on_hello(totals_at *a, tacit_agent from, const tacit_public 
         return totals_choose(a);
     }
     if (!p && flag == HELLO && !(p = add(a, from)))
-        return greet(a, from, NO_ROOM);
+        return greet(a, from, NO_ROOM, 0);
     if (!p || (!p->agreed && agree(a, p, from, v) != TACIT_OK)) {
         if (p && !p->chosen && !p->agreed)
             *p = a->s->partner[--a->s->partners]; /* a forgery leaves no trace */
         return TACIT_OK;
     }
     if (flag == WELCOME)
-        return p->chosen && totals_edges_ready(a) && a->s->phase == TOTALS_EDGES
-                   ? totals_begin_try(a)
-                   : TACIT_OK;
+        return p->chosen && p->told == 0 ? use(a, p) : TACIT_OK;
     p->chose = true;
-    return greet(a, from, WELCOME);
+    return greet(a, from, WELCOME, 0);
 }
 
 bool totals_edges_ready(const totals_at *a)
 {
     return chosen(a->s, true) >= a->plan->partners;
-}
-
-tacit_status totals_settle_edges(totals_at *a)
-{
-    tacit_status status = TACIT_OK;
-    for (uint32_t k = 0; k < a->s->partners && status == TACIT_OK; k++) {
-        totals_partner *p = &a->s->partner[k];
-        if (p->chosen && p->agreed && !p->told) {
-            p->told = true;
-            status = greet(a, p->agent, USE);
-        }
-    }
-    return status;
 }
 
 tacit_status tacit_totals_start(tacit_env *env, const tacit_totals_plan *plan, tacit_totals *s)

@@ -22,7 +22,7 @@
 #include "tacit/totals.h"
 
 enum {
-    TOTALS_HELLO = 1, /* flags | open half | signature */
+    TOTALS_HELLO = 1, /* flag, from which try on | open half | signature */
     TOTALS_HERE,      /* try, leaving */
     TOTALS_WORD,    /* try, partners, chosen | numbers | beside | commit, pads | who | signature */
     TOTALS_PAID,    /* try, step, count | (agent, key, signature) ... */
@@ -70,10 +70,10 @@ typedef struct totals_partner {
     uint8_t chosen;   /* this agent chose it */
     uint8_t chose;    /* it chose this agent */
     uint8_t agreed;   /* `shared` is known */
-    uint8_t told;     /* this agent chose it and said that it will use the edge */
-    uint8_t settled;  /* it said so, and chose this agent */
     uint8_t in;       /* of the try's current set */
     uint8_t masked;   /* there is a mask with it in the word */
+    uint64_t told;    /* chosen: the edge is used from this try on; 0: not yet */
+    uint64_t settled; /* the same, as it said who chose this agent */
     uint64_t about;   /* the try it has confirmed */
     uint8_t hash[16]; /* and the set */
     uint8_t shared[TACIT_MASK_KEY];
@@ -199,9 +199,7 @@ tacit_status totals_settle(totals_at *a);
 
 /* totals_edges.c */
 tacit_status totals_choose(totals_at *a);
-/* Whether those it chose have answered; and: from now on these edges are used. */
-bool totals_edges_ready(const totals_at *a);
-tacit_status totals_settle_edges(totals_at *a);
+bool totals_edges_ready(const totals_at *a); /* all it chose have answered */
 tacit_status totals_on_hello(totals_at *a, tacit_agent from, const tacit_public *v);
 tacit_status totals_on_hello_late(totals_at *a);
 totals_partner *totals_find(const tacit_totals *s, tacit_agent agent);

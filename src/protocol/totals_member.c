@@ -64,23 +64,33 @@ tacit_status totals_begin_try(totals_at *a)
     s->tries++;
     for (uint32_t k = 0; k < s->partners; k++)
         s->partner[k].in = s->partner[k].masked = false;
-    tacit_status status = totals_settle_edges(a);
     if (!totals_allowed(a->plan, &s->search, tacit_facts_of(&a->env)->self))
         s->phase = TOTALS_ASIDE;
     /* long enough for adders and the speaker to lose their patience first */
-    if (status == TACIT_OK)
-        status = totals_watch(a, (s->phase == TOTALS_ASIDE ? ASIDE : ROLL) * a->plan->patience +
-                                     (s->phase == TOTALS_ASIDE ? a->plan->jitter : 0));
+    const tacit_status status =
+        totals_watch(a, (s->phase == TOTALS_ASIDE ? ASIDE : ROLL) * a->plan->patience +
+                            (s->phase == TOTALS_ASIDE ? a->plan->jitter : 0));
     return status == TACIT_OK && s->phase == TOTALS_ROLL ? say_here(a, false) : status;
 }
 
 /* ---- a set ---- */
 
+/* One that this agent chose, and whose edge is used in this try. */
+static bool is_chosen(const tacit_totals *s, const totals_partner *p)
+{
+    return p->chosen && p->told > 0 && p->told <= s->member.trial;
+}
+
+static bool has_chosen_me(const tacit_totals *s, const totals_partner *p)
+{
+    return p->chose && p->settled > 0 && p->settled <= s->member.trial;
+}
+
 static uint32_t present_of_chosen(const tacit_totals *s)
 {
     uint32_t count = 0;
     for (uint32_t k = 0; k < s->partners; k++)
-        count += s->partner[k].chosen && s->partner[k].told && s->partner[k].in;
+        count += is_chosen(s, &s->partner[k]) && s->partner[k].in;
     return count;
 }
 
@@ -137,10 +147,10 @@ static size_t masks_of(totals_at *a, tacit_mask *mask, tacit_public *v, uint32_t
     *chosen = 0;
     for (uint32_t k = 0; k < s->partners; k++) {
         totals_partner *p = &s->partner[k];
-        p->masked = p->in && p->agreed && (p->told || p->settled);
+        const bool shares = is_chosen(s, p);
+        p->masked = p->in && p->agreed && (shares || has_chosen_me(s, p));
         if (!p->masked)
             continue;
-        const bool shares = p->chosen && p->told;
         totals_pair_key(a, p, s->member.trial, mask[count].key);
         mask[count].minus = p->agent < self;
         tacit_public_set_int(v, 4, count++, (int64_t)((uint64_t)p->agent << 1 | shares));
@@ -167,7 +177,7 @@ static tacit_status put_shares(totals_at *a, tacit_public *v, const uint8_t seed
     size_t at = 0;
     for (uint32_t k = 0; k < s->partners && status == TACIT_OK; k++) {
         const totals_partner *p = &s->partner[k];
-        if (!p->masked || !p->chosen || !p->told)
+        if (!p->masked || !is_chosen(s, p))
             continue;
         uint8_t pad[TACIT_MASK_KEY];
         totals_pad_key(a, p, s->member.trial, tacit_facts_of(&a->env)->self, pad);
@@ -294,7 +304,7 @@ static tacit_status tell_seed(totals_at *a)
     uint32_t agree = 0;
     for (uint32_t k = 0; k < s->partners; k++) {
         const totals_partner *p = &s->partner[k];
-        agree += p->chosen && p->told && p->in && p->about == s->member.trial &&
+        agree += is_chosen(s, p) && p->in && p->about == s->member.trial &&
                  !memcmp(p->hash, s->member.hash, sizeof p->hash);
     }
     if (s->phase != TOTALS_CONFIRMED || agree < a->plan->threshold ||
@@ -325,7 +335,7 @@ static tacit_status confirm(totals_at *a)
     totals_put(v, 1, 0, s->member.hash, TACIT_MASK_KEY);
     for (uint32_t k = 0; k < s->partners && status == TACIT_OK; k++) {
         const totals_partner *p = &s->partner[k];
-        if (p->chose && p->in)
+        if (has_chosen_me(s, p) && p->in)
             status = totals_tell(a, p->agent, TOTALS_CONFIRM, v);
     }
     tacit_drop(&a->env, v);
@@ -352,7 +362,7 @@ tacit_status totals_on_ask(totals_at *a, tacit_agent from, const tacit_public *v
     const uint64_t trial = totals_head(v, 0), whose = totals_head(v, 1);
     const totals_partner *p = whose < a->plan->agents ? totals_find(s, whose) : NULL;
     const bool confirmed = s->phase == TOTALS_CONFIRMED || s->phase == TOTALS_OPENED;
-    if (!p || !p->chose || !p->settled || !p->in || !confirmed || trial != s->member.trial)
+    if (!p || !has_chosen_me(s, p) || !p->in || !confirmed || trial != s->member.trial)
         return TACIT_OK;
     tacit_status status;
     uint8_t pad[TACIT_MASK_KEY];

@@ -125,7 +125,7 @@ static tacit_status make_shapes(tacit_totals_plan *p, tacit_error *err)
         uint32_t kind;
         tacit_segment segment[6];
     } all[] = {
-        {TOTALS_HELLO, {{"head", TACIT_I64, 1}, {"open", TACIT_I64, 4}, {"sign", TACIT_I64, 8}}},
+        {TOTALS_HELLO, {{"head", TACIT_I64, 2}, {"open", TACIT_I64, 4}, {"sign", TACIT_I64, 8}}},
         {TOTALS_HERE, {{"head", TACIT_I64, 2}}},
         {TOTALS_WORD,
          {{"head", TACIT_I64, 3},

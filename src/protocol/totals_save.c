@@ -77,10 +77,10 @@ static void partners(both *b, const tacit_totals_plan *plan, tacit_totals *s)
         one_byte(b, &p->chosen, 1);
         one_byte(b, &p->chose, 1);
         one_byte(b, &p->agreed, 1);
-        one_byte(b, &p->told, 1);
-        one_byte(b, &p->settled, 1);
         one_byte(b, &p->in, 1);
         one_byte(b, &p->masked, 1);
+        one_u64(b, &p->told);
+        one_u64(b, &p->settled);
         one_u64(b, &p->about);
         some_bytes(b, p->hash, sizeof p->hash);
         some_bytes(b, p->shared, sizeof p->shared);

@@ -14,7 +14,8 @@
     X(chorus)             \
     X(one_shot)           \
     X(learner)            \
-    X(diffusion)
+    X(diffusion)          \
+    X(gopa)
 
 #define DECLARE(name) extern const tacit_protocol tacit_protocol_##name;
 EVERY_PROTOCOL(DECLARE)

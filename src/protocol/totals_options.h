@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TACIT_TOTALS_OPTIONS_H
+#define TACIT_TOTALS_OPTIONS_H
+/* Options of protocols that add up over all agents (totals.h): a totals_options in the options
+ * struct, TOTALS_OPTIONS among the rows, totals_plan_of in `setup`. */
+#include <stddef.h>
+
+#include "tacit/totals.h"
+
+typedef struct totals_options {
+    int64_t partners, colluders, least, span, tries;
+    double quorum, absent, patience, jitter;
+} totals_options;
+
+/* Everything that is an option; the caller fills in the rest. */
+static inline void totals_plan_of(tacit_totals_plan *plan, const totals_options *o)
+{
+    plan->partners = (uint32_t)o->partners;
+    plan->colluders = (uint32_t)o->colluders;
+    plan->least = (uint32_t)o->least;
+    plan->span = (uint32_t)o->span;
+    plan->tries = (uint32_t)o->tries;
+    plan->quorum = o->quorum;
+    plan->absent = o->absent;
+    plan->patience = o->patience;
+    plan->jitter = o->jitter;
+}
+
+#define TOTALS_OPTIONS(owner, member)                                                            \
+    {.key = "partners",                                                                          \
+     .type = TACIT_OPT_INT,                                                                      \
+     .fallback = "0",                                                                            \
+     .min = 0,                                                                                   \
+     .max = TACIT_TOTALS_PARTNERS,                                                               \
+     .offset = offsetof(owner, member.partners),                                                 \
+     .help = "k: so many others each agent chooses to share masks with; 0: as many as keep the " \
+             "honest in one piece but for a chance of 2^-40"},                                   \
+        {.key = "quorum",                                                                        \
+         .type = TACIT_OPT_REAL,                                                                 \
+         .fallback = "0.7",                                                                      \
+         .min = 0,                                                                               \
+         .max = 1,                                                                               \
+         .offset = offsetof(owner, member.quorum),                                               \
+         .help = "an agent takes part only with this part of those it chose"},                   \
+        {.key = "colluders",                                                                     \
+         .type = TACIT_OPT_INT,                                                                  \
+         .fallback = "0",                                                                        \
+         .min = 0,                                                                               \
+         .max = 1e9,                                                                             \
+         .offset = offsetof(owner, member.colluders),                                            \
+         .help = "so many agents may tell each other all they know, and bring no noise"},        \
+        {.key = "absent",                                                                        \
+         .type = TACIT_OPT_REAL,                                                                 \
+         .fallback = "0.1",                                                                      \
+         .min = 0,                                                                               \
+         .max = 0.99,                                                                            \
+         .offset = offsetof(owner, member.absent),                                               \
+         .help = "planned: this part of those who were there at first may get lost on the way"}, \
+        {.key = "least",                                                                         \
+         .type = TACIT_OPT_INT,                                                                  \
+         .fallback = "3",                                                                        \
+         .min = 3,                                                                               \
+         .max = 1e9,                                                                             \
+         .offset = offsetof(owner, member.least),                                                \
+         .help = "with fewer there a round is refused, and nothing charged"},                    \
+        {.key = "span",                                                                          \
+         .type = TACIT_OPT_INT,                                                                  \
+         .fallback = "0",                                                                        \
+         .min = 0,                                                                               \
+         .max = 65536,                                                                           \
+         .offset = offsetof(owner, member.span),                                                 \
+         .help = "words that meet at one agent; 0: all of up to 256 agents, else 64 or 128"},    \
+        {.key = "tries",                                                                         \
+         .type = TACIT_OPT_INT,                                                                  \
+         .fallback = "6",                                                                        \
+         .min = 1,                                                                               \
+         .max = 200,                                                                             \
+         .offset = offsetof(owner, member.tries),                                                \
+         .help = "of a round; each that comes as far as words is charged"},                      \
+        {.key = "patience",                                                                      \
+         .type = TACIT_OPT_REAL,                                                                 \
+         .fallback = "5",                                                                        \
+         .min = 1e-6,                                                                            \
+         .max = 1e9,                                                                             \
+         .offset = offsetof(owner, member.patience),                                             \
+         .help = "how long anybody who is silent is waited for"},                                \
+    {                                                                                            \
+        .key = "jitter", .type = TACIT_OPT_REAL, .fallback = "0", .min = 0, .max = 1e9,          \
+        .offset = offsetof(owner, member.jitter),                                                \
+        .help = "words wait for a random part of this, so that they do not all come at once"     \
+    }
+
+#endif

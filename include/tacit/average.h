@@ -40,24 +40,24 @@ tacit_status tacit_question_read(tacit_question *question, const char *folder, t
 
 /* ---- what a peer holds ---- */
 
-typedef struct tacit_values {
+typedef struct tacit_held {
     double *number; /* rows x columns, all finite */
     size_t rows;
     uint32_t columns;
     size_t clipped; /* numbers that were brought into the range */
-} tacit_values;
+} tacit_held;
 /* One row a line, numbers separated by commas, semicolons or blanks; a first line of words, empty
  * lines and those that start with # are skipped. What is no number is refused with its line, and
  * what is out of range clipped and counted. */
-tacit_status tacit_values_parse(tacit_values *values, const tacit_question *question,
-                                const char *shown, const char *text, size_t len, tacit_error *err);
-tacit_status tacit_values_read(tacit_values *values, const tacit_question *question,
-                               const char *path, tacit_error *err);
-void tacit_values_clear(tacit_values *values);
+tacit_status tacit_held_parse(tacit_held *values, const tacit_question *question, const char *shown,
+                              const char *text, size_t len, tacit_error *err);
+tacit_status tacit_held_read(tacit_held *values, const tacit_question *question, const char *path,
+                             tacit_error *err);
+void tacit_held_clear(tacit_held *values);
 /* As records for data.source csv, the columns named label, v0, v1, ...: the bin of each row as
  * numbers 0 and 1 for a histogram. With `apart`, each row belongs to an agent of its own, and
  * column agent says so. Caller frees; NULL without memory. */
-char *tacit_values_records(const tacit_values *values, const tacit_question *question, bool apart);
+char *tacit_held_records(const tacit_held *values, const tacit_question *question, bool apart);
 
 /* ---- a folder for peers ---- */
 

@@ -169,7 +169,7 @@ tacit_status tacit_question_read(tacit_question *question, const char *folder, t
 
 typedef struct reader {
     const tacit_question *question;
-    tacit_values *values;
+    tacit_held *values;
     const char *shown;
     uint64_t line;
     size_t room;
@@ -192,7 +192,7 @@ static tacit_status refuse_word(const reader *r, const char *word)
 /* Number `column` of the row that is being read. */
 static tacit_status take_number(reader *r, uint32_t column, double value)
 {
-    tacit_values *v = r->values;
+    tacit_held *v = r->values;
     const tacit_question *q = r->question;
     double *all = tacit_array_grow(v->number, &r->room, (v->rows + 1) * v->columns, sizeof *all);
     if (!all)
@@ -207,7 +207,7 @@ static tacit_status take_number(reader *r, uint32_t column, double value)
 /* A line without its end; of words only, the first one is skipped. */
 static tacit_status take_line(reader *r, const char *line)
 {
-    tacit_values *v = r->values;
+    tacit_held *v = r->values;
     uint32_t count = 0;
     for (const char *at = line;; count++) {
         double value;
@@ -240,10 +240,10 @@ static tacit_status take_line(reader *r, const char *line)
                             TACIT_AVERAGE_ROWS);
 }
 
-tacit_status tacit_values_parse(tacit_values *values, const tacit_question *question,
-                                const char *shown, const char *text, size_t len, tacit_error *err)
+tacit_status tacit_held_parse(tacit_held *values, const tacit_question *question, const char *shown,
+                              const char *text, size_t len, tacit_error *err)
 {
-    *values = (tacit_values){.columns = question->columns};
+    *values = (tacit_held){.columns = question->columns};
     reader r = {.question = question, .values = values, .shown = shown, .err = err};
     char *line = malloc(len + 1);
     tacit_status status = line ? TACIT_OK : tacit_out_of_memory(err);
@@ -260,28 +260,28 @@ tacit_status tacit_values_parse(tacit_values *values, const tacit_question *ques
         status = tacit_fail(err, TACIT_EINPUT, "\"%.300s\" has no number", shown);
     free(line);
     if (status)
-        tacit_values_clear(values);
+        tacit_held_clear(values);
     return status;
 }
 
-tacit_status tacit_values_read(tacit_values *values, const tacit_question *question,
-                               const char *path, tacit_error *err)
+tacit_status tacit_held_read(tacit_held *values, const tacit_question *question, const char *path,
+                             tacit_error *err)
 {
     char *text;
     size_t len;
-    *values = (tacit_values){.number = NULL};
+    *values = (tacit_held){.number = NULL};
     tacit_status status = tacit_file_read(&text, &len, path, VALUES_BYTES, err);
     if (status)
         return status;
-    status = tacit_values_parse(values, question, path, text, len, err);
+    status = tacit_held_parse(values, question, path, text, len, err);
     free(text);
     return status;
 }
 
-void tacit_values_clear(tacit_values *values)
+void tacit_held_clear(tacit_held *values)
 {
     free(values->number);
-    *values = (tacit_values){.number = NULL};
+    *values = (tacit_held){.number = NULL};
 }
 
 /* ---- records ---- */
@@ -313,7 +313,7 @@ static void write_row(tacit_writer *out, const tacit_question *q, const double *
     tacit_write_text(out, "\n");
 }
 
-char *tacit_values_records(const tacit_values *values, const tacit_question *question, bool apart)
+char *tacit_held_records(const tacit_held *values, const tacit_question *question, bool apart)
 {
     tacit_writer out = {0};
     tacit_write_text(&out, apart ? "agent,label" : "label");

@@ -68,12 +68,12 @@ static void test_questions_refused(void **state)
     }
 }
 
-static tacit_status parse(tacit_values *v, const tacit_average_options *o, const char *text,
+static tacit_status parse(tacit_held *v, const tacit_average_options *o, const char *text,
                           tacit_error *err)
 {
     tacit_question q;
     check_ok(tacit_question_make(&q, o, err), err);
-    tacit_status status = tacit_values_parse(v, &q, "values", text, strlen(text), err);
+    tacit_status status = tacit_held_parse(v, &q, "values", text, strlen(text), err);
     tacit_question_clear(&q);
     return status;
 }
@@ -86,14 +86,14 @@ static void test_values(void **state)
     static const size_t rows[] = {2, 3, 2, 2}, clipped[] = {1, 0, 1, 1};
     const tacit_average_options o = asked("0:100", "", 2);
     for (size_t k = 0; k < 4; k++) {
-        tacit_values v;
+        tacit_held v;
         tacit_error err = {0};
         check_ok(parse(&v, &o, same[k], &err), &err);
         assert_int_equal(v.rows, rows[k]);
         assert_int_equal(v.clipped, clipped[k]);
         assert_true(v.number[0] == 1 && v.number[1] == 2 && v.number[2] == 3);
         assert_true(v.number[3] == (k == 1 ? 0 : 100));
-        tacit_values_clear(&v);
+        tacit_held_clear(&v);
     }
 }
 
@@ -112,7 +112,7 @@ static void test_values_refused(void **state)
     };
     const tacit_average_options o = asked("0:100", "", 2);
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
-        tacit_values v;
+        tacit_held v;
         tacit_error err = {0};
         check_fails(parse(&v, &o, bad[k].text, &err), TACIT_EINPUT, &err, bad[k].word);
         assert_null(v.number);
@@ -123,14 +123,14 @@ static void check_records(const tacit_average_options *o, const char *text, bool
                           const char *want)
 {
     tacit_question q;
-    tacit_values v;
+    tacit_held v;
     tacit_error err = {0};
     check_ok(tacit_question_make(&q, o, &err), &err);
-    check_ok(tacit_values_parse(&v, &q, "values", text, strlen(text), &err), &err);
-    char *records = tacit_values_records(&v, &q, apart);
+    check_ok(tacit_held_parse(&v, &q, "values", text, strlen(text), &err), &err);
+    char *records = tacit_held_records(&v, &q, apart);
     assert_string_equal(records, want);
     free(records);
-    tacit_values_clear(&v);
+    tacit_held_clear(&v);
     tacit_question_clear(&q);
 }
 

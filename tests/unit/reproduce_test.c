@@ -314,6 +314,38 @@ static void test_numbers_for_people(void **state)
     }
 }
 
+/* The study of chorus: budgets and company help, words follow from numbers, nothing is refuted. */
+static void test_chorus(void **state)
+{
+    (void)state;
+    tacit_reproduced *result = quick("chorus-budgets", 1, 2);
+    assert_true(row_of(result, "cd, epsilon 5") > 0.1 + row_of(result, "cd, epsilon 0.05"));
+    assert_true(row_of(result, "chorus, epsilon 5") > row_of(result, "chorus, epsilon 0.05"));
+    assert_true(row_of(result, "chorus, epsilon 0.05") > row_of(result, "cd, epsilon 0.05"));
+    tacit_reproduced_free(result);
+
+    result = quick("chorus-agents", 1, 2);
+    assert_true(row_of(result, "12 agents: chorus 1.05") >
+                row_of(result, "12 agents: chorus 0.01"));
+    tacit_reproduced_free(result);
+
+    result = quick("chorus-audit", 1, 2);
+    const tacit_reproduced_row *rows;
+    const size_t count = tacit_reproduced_rows(result, &rows);
+    assert_int_equal(count, 12);
+    double largest = 0;
+    for (size_t k = 0; k < count; k++) {
+        const double claimed = strtod(rows[k].what + strlen("epsilon "), NULL);
+        assert_true(claimed > 0 && rows[k].high < claimed);
+        largest = fmax(largest, rows[k].ours);
+    }
+    assert_true(largest > 0.5); /* an attack that shows nothing at epsilon 5 is none */
+    const char *const *findings;
+    assert_int_equal(tacit_reproduced_findings(result, &findings), 2);
+    assert_non_null(strstr(findings[0], "0 of 12 audits refute the claim"));
+    tacit_reproduced_free(result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_stops),
         cmocka_unit_test(test_failure_of_a_piece),
         cmocka_unit_test(test_numbers_for_people),
+        cmocka_unit_test(test_chorus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,10 @@
 #include "graph/gopa.h"
 #include "graph/laplacian.h"
 
-#define SAFE 0.9      /* of the Fiedler value */
+#define SAFE 0.9   /* of the Fiedler value */
+#define ROUGH 1e-3 /* residual of a rough look, relative to at most 2 */
+#define ROUGH_BASIS 16
+#define ROUGH_RESTARTS 20
 #define DENSE 256     /* users of a component up to which LAPACK finds it */
 #define NEAR 2e-7     /* relative precision of a solve; */
 #define SETTLED 1e-6  /* of mu^2, all told */
@@ -111,6 +114,47 @@ static void fill_rows(gopa_view *view, const opening *o)
     view->row[view->users] = entries;
 }
 
+static bool apply_turned(void *ctx, const double *x, double *y)
+{
+    const tacit_laplacian *l = ctx;
+    tacit_laplacian_apply(l, x, y);
+    for (uint32_t i = 0; i < l->graph->agents; i++)
+        y[i] = 2 * x[i] - y[i];
+    return true;
+}
+
+/* A rough look is enough where the Fiedler value is no small part of the degrees. */
+static tacit_status look_roughly(tacit_laplacian *l, double *value, tacit_error *err)
+{
+    const uint32_t n = l->graph->agents;
+    const tacit_lanczos rough = {.n = n,
+                                 .apply = apply_turned,
+                                 .ctx = l,
+                                 .basis = ROUGH_BASIS,
+                                 .restarts = ROUGH_RESTARTS,
+                                 .tolerance = ROUGH};
+    double *vector = calloc(n, sizeof *vector), ritz;
+    if (!vector)
+        return tacit_out_of_memory(err);
+    tacit_status status = tacit_lanczos_largest(&rough, &ritz, vector, err);
+    free(vector);
+    if (status)
+        return status;
+    *value = (2 - ritz) * l->scale;
+    if (2 * ROUGH > (2 - ritz) / 50)
+        return tacit_fail(err, TACIT_NO, "the Fiedler value is too small to be found roughly");
+    return TACIT_OK;
+}
+
+static tacit_status find_fiedler(tacit_laplacian *l, double *value, tacit_error *err)
+{
+    double largest;
+    if (l->graph->agents <= DENSE)
+        return tacit_laplacian_dense(l, value, &largest, err);
+    tacit_status status = look_roughly(l, value, err);
+    return status == TACIT_NO ? tacit_laplacian_smallest(l, value, err) : status;
+}
+
 static tacit_status find_gap(gopa_view *view, gopa_part *part, tacit_error *err)
 {
     if (part->size < 2)
@@ -121,10 +165,9 @@ static tacit_status find_gap(gopa_view *view, gopa_part *part, tacit_error *err)
         .row = view->row + part->first,
         .neighbour = view->neighbour};
     tacit_laplacian l;
-    double value = 0, largest;
+    double value = 0;
     tacit_laplacian_init(&l, &graph, NULL);
-    tacit_status status = part->size <= DENSE ? tacit_laplacian_dense(&l, &value, &largest, err)
-                                              : tacit_laplacian_smallest(&l, &value, err);
+    tacit_status status = find_fiedler(&l, &value, err);
     part->gap = status ? 0 : SAFE * fmax(value, 0);
     return status == TACIT_NO ? TACIT_OK : status;
 }

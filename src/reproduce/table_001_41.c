@@ -381,10 +381,10 @@ static tacit_status reproduce(tacit_reproduced *out, const tacit_reproduce_reque
     table t = {.request = request,
                .work = {.request = request},
                .users = quick ? 600 : 10000,
-               .gossip = {.users = quick ? 80 : 300,
-                          .partners = quick ? 20 : 30,
-                          .colluders = quick ? 16 : 60,
-                          .drops = quick ? 8 : 30,
+               .gossip = {.users = quick ? 80 : 200,
+                          .partners = 20,
+                          .colluders = quick ? 16 : 40,
+                          .drops = quick ? 8 : 20,
                           .epsilon = 1,
                           .delta = 1e-5,
                           .trials = quick ? 1000 : 20000,
@@ -412,6 +412,6 @@ const tacit_reproduction tacit_reproduction_001_table4_1 = {
     .paper = "thesis 001: Bellet, Contributions to Decentralized and Privacy-Preserving Machine "
              "Learning (2021), section 4.1.3, table 4.1",
     .title = "How much pair noise a private average needs",
-    .seeds = 300,
+    .seeds = 100,
     .run = reproduce,
 };

@@ -121,10 +121,9 @@ static tacit_status plan_pieces(table *t, tacit_error *err)
     for (uint32_t n = 0; n < t->point_count; n++)
         for (uint32_t g = 0; g < t->points[n].graphs; g += CHUNK) {
             const uint32_t left = t->points[n].graphs - g;
+            const uint64_t seed = (uint64_t)t->request->seed * 1000003 + t->piece_count;
             t->pieces[t->piece_count++] =
-                (piece){.point = n,
-                        .graphs = left < CHUNK ? left : CHUNK,
-                        .seed = (uint64_t)t->request->seed * 1000003 + t->piece_count};
+                (piece){.point = n, .graphs = left < CHUNK ? left : CHUNK, .seed = seed};
             t->work.total += 1;
         }
     t->work.total += GOSSIP_BREAKS;
@@ -258,7 +257,7 @@ static void add_rows(tacit_reproduced *out, const table *t, uint32_t c)
     const tacit_gopa_corollary *plan = &t->plan[c];
     const double honest = col->rho * t->users;
     const bool paper = !t->request->quick;
-    figure_add_row(out, (double)plan->partners, NAN, NAN, paper ? col->printed_k : NAN,
+    figure_add_row(out, (double)plan->partners, NAN, NAN, paper ? (double)col->printed_k : NAN,
                    "rho %g: k by Theorem 4.1", col->rho);
     figure_add_row(out, plan->pair, NAN, NAN, paper ? col->printed_pair : NAN,
                    "rho %g: sigma_Delta by Corollary 4.1", col->rho);

@@ -18,7 +18,8 @@ typedef struct tacit_model tacit_model;
 
 /* Options of the YAML section "model". */
 typedef struct tacit_model_options {
-    int loss;              /* 0 logistic, 1 squared */
+    int loss;              /* 0 logistic, 1 squared, 2 softmax */
+    int64_t classes;       /* of the softmax loss; 0: tacit_model_create_for looks at the labels */
     double lambda;         /* 0: lambda_records / m_i */
     double lambda_records; /* 0: 1 */
     int scalar;            /* tacit_scalar */
@@ -27,12 +28,22 @@ extern const tacit_section tacit_model_section;
 
 tacit_status tacit_model_create(tacit_model **out, const tacit_model_options *options,
                                 size_t features, tacit_error *err);
+/* The same for these data. Without "classes" the softmax loss has as many as the largest label
+ * says, which is public then. */
+tacit_status tacit_model_create_for(tacit_model **out, const tacit_model_options *options,
+                                    const tacit_dataset *data, tacit_error *err);
 void tacit_model_free(tacit_model *model);
+/* K of the softmax loss, whose model has a row of weights for each of labels 0 .. K-1, one after
+ * the other in one segment. 0 for other losses. */
+size_t tacit_model_classes(const tacit_model *model);
+/* How many numbers a model has. */
+size_t tacit_model_parameters(const tacit_model *model);
 const tacit_shape *tacit_model_shape(const tacit_model *model);
 const tacit_shape *tacit_model_scalar_shape(const tacit_model *model); /* one f64: "value" */
 const char *tacit_model_score_name(const tacit_model *model);          /* "accuracy" or "rmse" */
 bool tacit_model_score_up(const tacit_model *model);                   /* larger is better */
-/* Refuses data the loss cannot use: labels other than -1 and +1 for logistic. */
+/* Refuses data the loss cannot use: labels other than -1 and +1 for logistic, other than 0 .. K-1
+ * for softmax. */
 tacit_status tacit_model_check(const tacit_model *model, const tacit_dataset *data,
                                tacit_error *err);
 double tacit_model_lambda(const tacit_model *model, size_t records);

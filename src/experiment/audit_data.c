@@ -171,6 +171,10 @@ tacit_status tacit_canary_data_make(tacit_canary_data *out, const tacit_session 
                       privacy->adjacency == TACIT_ADD_REMOVE && privacy->unit == TACIT_UNIT_RECORD,
                   .row = calloc(p, sizeof *w.row)};
     tacit_status status = out->x && w.row ? TACIT_OK : tacit_out_of_memory(err);
+    if (!status && tacit_model_classes(session->model) > 0) /* no label has an opposite */
+        status = tacit_fail(err, TACIT_EINPUT,
+                            "canaries are for labels with a sign, which those of \"model.loss: "
+                            "softmax\" are not; audit it with \"logistic\"");
     if (!status)
         status = choose(&w, kind, out->x, err);
     if (!status)

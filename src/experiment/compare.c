@@ -91,7 +91,9 @@ tacit_status tacit_compare_agents(tacit_targets *out, const tacit_session *s, ta
     const uint32_t agents = tacit_dataset_agents(s->source.data);
     tacit_status status = TACIT_OK;
     size_t values;
-    *out = (tacit_targets){.dimension = tacit_dataset_features(s->source.data)};
+    *out = (tacit_targets){.dimension = by == TACIT_COMPARE_MODELS
+                                            ? tacit_model_parameters(s->model)
+                                            : tacit_dataset_features(s->source.data)};
     if (!tacit_mul_size(agents, out->dimension, &values))
         return tacit_out_of_memory(err);
     out->dense = calloc(values, sizeof *out->dense);

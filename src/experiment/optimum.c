@@ -33,7 +33,7 @@ typedef struct problem {
     size_t n, p, unknowns;
     double *v[VECTORS]; /* n x p each */
     double *weight;     /* mu D_i c_i */
-    double *curve;      /* one a record */
+    double *curve;      /* tacit_linear_curves a record */
     size_t *records_at; /* where an agent's curves begin */
     double *memory;
     size_t doubles;
@@ -223,7 +223,8 @@ static tacit_status claim(problem *q, tacit_error *err)
         return tacit_out_of_memory(err);
     for (size_t i = 0; i < q->n; i++) {
         q->records_at[i] = records;
-        records += tacit_dataset_rows(q->session->source.data, (uint32_t)i, TACIT_TRAIN);
+        records += tacit_linear_curves(q->session->model) *
+                   tacit_dataset_rows(q->session->source.data, (uint32_t)i, TACIT_TRAIN);
     }
     q->doubles = VECTORS * q->unknowns + q->n + records + 1;
     if (tacit_mul_size(q->doubles, sizeof *q->memory, &bytes))
@@ -247,10 +248,10 @@ tacit_status tacit_session_optimum_models(tacit_session *session, double *object
 {
     problem q = {.session = session,
                  .n = session->graph.agents,
-                 .p = tacit_dataset_features(session->source.data)};
+                 .p = tacit_model_parameters(session->model)};
     if (!tacit_mul_size(q.n, q.p, &q.unknowns) || q.unknowns > MOST_UNKNOWNS)
         return tacit_fail(err, TACIT_EINPUT,
-                          "%zu agents with %zu features are too many for the exact optimum, which "
+                          "%zu agents with %zu weights are too many for the exact optimum, which "
                           "takes %zu numbers at most",
                           q.n, q.p, MOST_UNKNOWNS);
     tacit_status status = claim(&q, err);

@@ -64,8 +64,7 @@ tacit_status tacit_session_create(tacit_session **out, const tacit_experiment *e
         goto out;
     }
     if ((status = tacit_data_load(&s->source, &experiment->data, scalar, seed, err)) ||
-        (status = tacit_model_create(&s->model, &experiment->model,
-                                     tacit_dataset_features(s->source.data), err)) ||
+        (status = tacit_model_create_for(&s->model, &experiment->model, s->source.data, err)) ||
         (status = tacit_model_check(s->model, s->source.data, err)) ||
         (status = make_graph(s, err)) || (status = make_zero(s, err)))
         goto out;

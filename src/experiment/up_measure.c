@@ -111,7 +111,7 @@ static void compare(look *l)
     const tacit_experiment *x = l->session->experiment;
     tacit_error why;
     l->out->optimum = l->out->distance = NAN;
-    if (!x->protocol->coupling || l->parameters != tacit_dataset_features(l->session->source.data))
+    if (!x->protocol->coupling || l->parameters != tacit_model_parameters(l->session->model))
         return;
     if (tacit_session_optimum_models(l->session, &l->out->optimum, l->optimum, &why))
         l->out->optimum = NAN;

@@ -61,13 +61,15 @@ tacit_status tacit_model_map(const tacit_model *model, const tacit_shard *shard,
 {
     const size_t p = model->features;
     size_t bytes;
+    tacit_status status = tacit_refuse_softmax(model, "a prior with a precision a weight", err);
+    if (status != TACIT_OK)
+        return status;
     if (!tacit_mul_size(2 * sizeof(double), p, &bytes))
         return tacit_out_of_memory(err);
     double *center = calloc(1, bytes);
     if (!center)
         return tacit_out_of_memory(err);
     double *unit = center + p;
-    tacit_status status = TACIT_OK;
     if (!read_prior(p, mean, precision, center, unit))
         status = tacit_fail(err, TACIT_EINPUT,
                             "a prior needs finite means and positive, finite precisions");

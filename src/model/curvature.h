@@ -7,9 +7,11 @@
  */
 #include "tacit/model.h"
 
-/* gradient[0..p) of L_i at theta, regulariser included. `curve`, one number a record (or NULL),
- * gets the second derivatives of the mean loss by the records' margins; tacit_linear_bend
- * wants them. */
+/* Numbers a record that say how L_i curves: 1; for the softmax loss, its probabilities. */
+size_t tacit_linear_curves(const tacit_model *model);
+/* The gradient of L_i at theta, all parameters of it, regulariser included. `curve` gets
+ * tacit_linear_curves a record: second derivatives of the mean loss by the records' margins;
+ * tacit_linear_bend wants them. */
 double tacit_linear_derive(const tacit_model *model, const tacit_shard *shard, const double *theta,
                            double *gradient, double *curve); /* returns L_i(theta) */
 /* out += scale * Hessian of L_i * v, at the theta that `curve` was made at. */

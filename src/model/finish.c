@@ -47,7 +47,8 @@ typedef struct choice {
     size_t candidates;
     tally *tally;           /* of each candidate */
     double *first;          /* m: losses of the first candidate */
-    double *theta, *fitted; /* p: the weighted sum so far, one fit */
+    double *theta, *fitted; /* parameters: the weighted sum so far, one fit */
+    double *spare;          /* classes */
 } choice;
 
 static bool is_alone(const choice *w, size_t k)
@@ -99,7 +100,7 @@ static void judge(choice *w, size_t k, uint32_t out, bool fitted)
     for (size_t r = 0; r < w->fit.m; r++) {
         if (w->fold[r] != out)
             continue;
-        double loss = tacit_loss_value(w->fit.loss, w->fit.margin[r], w->fit.y[r]);
+        double loss = near_loss(&w->fit, r, w->spare);
         if (!fitted || !isfinite(loss))
             loss = INFINITY;
         if (k == 0)
@@ -120,7 +121,7 @@ static void try_fold(choice *w, uint32_t out)
     bool fitted = false;
     for (size_t k = 0; k < w->candidates; k++) {
         if (!fitted || k % w->how->strengths == 0)
-            memset(w->fit.c, 0, w->fit.k * sizeof(double));
+            memset(w->fit.c, 0, w->fit.unknowns * sizeof(double));
         fitted = near_solve(&w->fit, &(near_aim){.scale = scale_of(w, k),
                                                  .weight = weight_of(w, k, records),
                                                  .fold = w->fold,
@@ -177,9 +178,9 @@ static void adopt(const tacit_model *model, const tacit_public *prior, double sc
 {
     const tacit_vector *v = prior ? tacit_vector_of_public(prior) : NULL;
     bool finite = v != NULL;
-    for (size_t k = 0; finite && k < model->features; k++)
+    for (size_t k = 0; finite && k < model->parameters; k++)
         finite = isfinite(scale * tacit_vector_get(v, 0, k));
-    for (size_t k = 0; k < model->features; k++)
+    for (size_t k = 0; k < model->parameters; k++)
         tacit_vector_set(tacit_vector_of_secret(out), 0, k,
                          finite ? scale * tacit_vector_get(v, 0, k) : 0);
 }
@@ -188,13 +189,13 @@ static void adopt(const tacit_model *model, const tacit_public *prior, double sc
 static bool add_fit(choice *w, size_t k, double weight)
 {
     near_fit *fit = &w->fit;
-    memset(fit->c, 0, fit->k * sizeof(double));
+    memset(fit->c, 0, fit->unknowns * sizeof(double));
     if (!near_solve(fit, &(near_aim){.scale = scale_of(w, k),
                                      .weight = weight_of(w, k, fit->m),
                                      .tolerance = TOLERANCE_FINAL}))
         return false;
     near_theta(fit, scale_of(w, k), w->fitted);
-    for (size_t j = 0; j < fit->p; j++)
+    for (size_t j = 0; j < w->model->parameters; j++)
         w->theta[j] += weight * w->fitted[j];
     return true;
 }
@@ -211,7 +212,7 @@ static bool fit_all(choice *w, size_t best)
         if (weight > NEGLIGIBLE && add_fit(w, k, weight))
             sum += weight;
     }
-    for (size_t j = 0; j < w->fit.p && sum > 0; j++)
+    for (size_t j = 0; j < w->model->parameters && sum > 0; j++)
         w->theta[j] /= sum;
     return sum > 0;
 }
@@ -226,10 +227,12 @@ static tacit_status start(choice *w, const tacit_shard *shard, const tacit_publi
     w->fold = calloc(w->fit.m, sizeof *w->fold);
     w->tally = calloc(w->candidates, sizeof *w->tally);
     w->first = calloc(w->fit.m, sizeof *w->first);
-    w->theta = calloc(w->fit.p, sizeof *w->theta);
-    w->fitted = calloc(w->fit.p, sizeof *w->fitted);
-    return w->fold && w->tally && w->first && w->theta && w->fitted ? TACIT_OK
-                                                                    : tacit_out_of_memory(err);
+    w->theta = calloc(w->model->parameters, sizeof *w->theta);
+    w->fitted = calloc(w->model->parameters, sizeof *w->fitted);
+    w->spare = calloc(w->model->classes, sizeof *w->spare);
+    return w->fold && w->tally && w->first && w->theta && w->fitted && w->spare
+               ? TACIT_OK
+               : tacit_out_of_memory(err);
 }
 
 static void wipe(void *memory, size_t bytes)
@@ -243,8 +246,9 @@ static void clear(choice *w)
 {
     wipe(w->tally, w->candidates * sizeof *w->tally);
     wipe(w->first, w->fit.m * sizeof *w->first);
-    wipe(w->theta, w->fit.p * sizeof *w->theta);
-    wipe(w->fitted, w->fit.p * sizeof *w->fitted);
+    wipe(w->theta, w->model->parameters * sizeof *w->theta);
+    wipe(w->fitted, w->model->parameters * sizeof *w->fitted);
+    wipe(w->spare, w->model->classes * sizeof *w->spare);
     free(w->fold);
     near_clear(&w->fit);
 }
@@ -275,7 +279,7 @@ tacit_status tacit_model_finish(const tacit_model *model, const tacit_shard *sha
         status = tacit_model_solve(model, shard, out, err);
         goto out;
     }
-    for (size_t k = 0; k < model->features; k++)
+    for (size_t k = 0; k < model->parameters; k++)
         tacit_vector_set(tacit_vector_of_secret(out), 0, k, w.theta[k]);
 out:
     clear(&w);

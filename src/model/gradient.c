@@ -12,7 +12,7 @@
 
 #include "base/scratch.h"
 #include "math/kernels.h"
-#include "model/linear.h"
+#include "model/softmax.h"
 #include "privacy/release.h"
 
 #define TILE_ROWS 64
@@ -113,12 +113,20 @@ tacit_status tacit_model_gradient(const tacit_model *model, tacit_permit *permit
     if (status != TACIT_OK)
         return status;
     unsigned char *g = (*out)->value->data;
+    const void *theta = tacit_vector_segment(tacit_vector_of_public(at), 0);
+    const bool soft = model->loss == TACIT_SOFTMAX;
+    tacit_softmax_tile tile = {0};
+    if (soft && !tacit_softmax_tile_get(&tile, model, scratch))
+        return tacit_out_of_memory(err);
     tacit_batch batch;
     for (size_t cursor = 0; tacit_shard_next(shard, &cursor, &batch);)
-        add_batch(model, &batch, tacit_vector_segment(tacit_vector_of_public(at), 0), clip,
-                  tacit_scratch_next_rows(scratch), g);
+        if (soft)
+            tacit_softmax_add(&tile, model, &batch, theta, clip, g);
+        else
+            add_batch(model, &batch, theta, clip, tacit_scratch_next_rows(scratch), g);
+    tacit_softmax_tile_wipe(&tile);
     if (records)
         tacit_kernels_for(model->shape.segment[0].scalar)
-            ->scale(model->features, 1 / (double)records, g);
+            ->scale(model->parameters, 1 / (double)records, g);
     return TACIT_OK;
 }

@@ -13,33 +13,23 @@
  * Unit user: the mean of the records' gradients (each clipped, so that one record cannot speak
  * for all) is itself one part, bounded as a whole. Then the number of records does not matter.
  */
+#include "model/gradient_grid.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "base/scratch.h"
-#include "math/kernels.h"
-#include "model/linear.h"
-#include "privacy/release.h"
+#define TILE_ROWS TACIT_TILE_ROWS
 
-#define TILE_ROWS 16 /* measured and added before the next are looked at */
-
-typedef struct grid_sum {
-    const tacit_model *model;
-    const tacit_real_kernels *kernels;
-    const tacit_cost *cost;
-    const void *theta;
-    const char *next; /* what is read after the shard */
-    int32_t limit;
-    double radius;   /* that clipping in floats aims at, in steps */
-    double per_step; /* 1 / step, a power of two */
-    int32_t *row;    /* one part */
-    int32_t *tile;   /* the sum of TACIT_GRID_ROWS parts at most */
-    bool tiled;      /* row and tile were used */
-    int64_t *sum;    /* unit record */
-    double *mean;    /* unit user */
-    double weight;   /* unit user: 1 / records */
-    tacit_lot *lot;
-} grid_sum;
+void grid_add_part(const grid_sum *g)
+{
+    const size_t n = g->model->parameters;
+    if (g->mean)
+        for (size_t k = 0; k < n; k++)
+            g->mean[k] += g->weight * g->row[k];
+    else
+        for (size_t k = 0; k < n; k++)
+            g->tile[k] += g->row[k];
+}
 
 /* A row whose bound is not proved beforehand, or that is a part of a mean. */
 static void add_row(const grid_sum *g, const void *x, double a)
@@ -50,20 +40,15 @@ static void add_row(const grid_sum *g, const void *x, double a)
     /* Beyond `most` only perhaps: the exact norm decides. */
     if (!(g->kernels->to_grid(p, isfinite(a) ? a : 0, g->limit, l1, x, g->row) <= most))
         tacit_grid_shrink(g->cost->norm, g->limit, p, g->row);
-    if (g->mean)
-        for (size_t k = 0; k < p; k++)
-            g->mean[k] += g->weight * g->row[k];
-    else
-        for (size_t k = 0; k < p; k++)
-            g->tile[k] += g->row[k];
+    grid_add_part(g);
 }
 
 /* The sums of TACIT_GRID_ROWS parts below 2^24 each into those of all. */
 static void close_tile(const grid_sum *g)
 {
-    for (size_t k = 0; k < g->model->features; k++)
+    for (size_t k = 0; k < g->model->parameters; k++)
         g->sum[k] += g->tile[k];
-    memset(g->tile, 0, g->model->features * sizeof *g->tile);
+    memset(g->tile, 0, g->model->parameters * sizeof *g->tile);
 }
 
 /* Rows whose slopes `coef` and sizes are known: clipped, to the grid, into the tile. */
@@ -97,8 +82,6 @@ static void add_tiles(grid_sum *g, const tacit_grid_rows *in)
     const size_t p = in->p, value = tacit_scalar_size(g->model->shape.segment[0].scalar);
     const char *end = (const char *)in->x + in->rows * p * value;
     double z[TILE_ROWS], coef[TILE_ROWS], size[TILE_ROWS]; /* z, coef: of either scalar */
-    memset(g->tile, 0, p * sizeof *g->tile);
-    g->tiled = true;
     for (size_t at = 0; at < in->rows; at += TILE_ROWS) {
         const size_t rows = in->rows - at < TILE_ROWS ? in->rows - at : TILE_ROWS;
         const char *x = (const char *)in->x + at * p * value;
@@ -107,7 +90,6 @@ static void add_tiles(grid_sum *g, const tacit_grid_rows *in)
                      : kernels->logistic)(rows, z, (const char *)in->y + at * value, coef);
         add_parts(g, rows, x, (const char *)coef, size);
     }
-    close_tile(g);
 }
 
 static void add_batch(grid_sum *g, const tacit_batch *batch)
@@ -125,27 +107,32 @@ static void add_batch(grid_sum *g, const tacit_batch *batch)
                                     .y = y,
                                     .next = left ? x + rows * p * value : next,
                                     .l1 = g->cost->norm == TACIT_L1,
-                                    .squared = model->loss != TACIT_LOGISTIC,
+                                    .squared = model->loss == TACIT_SQUARED,
                                     .radius = g->radius,
                                     .per_step = g->per_step};
         x += rows * p * value;
         y += rows * value;
-        if (!whole || !g->kernels->gradient_on_grid(&in, g->theta, g->sum))
-            add_tiles(g, &in);
+        const bool soft = model->loss == TACIT_SOFTMAX;
+        if (!soft && whole && g->kernels->gradient_on_grid(&in, g->theta, g->sum))
+            continue;
+        memset(g->tile, 0, model->parameters * sizeof *g->tile);
+        g->tiled = true;
+        (soft ? grid_add_softmax : add_tiles)(g, &in);
+        close_tile(g);
     }
 }
 
 /* The mean, as one part. */
 static void close_user(const grid_sum *g)
 {
-    for (size_t k = 0; k < g->model->features; k++) {
+    for (size_t k = 0; k < g->model->parameters; k++) {
         double v = g->mean[k];
         g->row[k] = v >= g->limit ? g->limit : v <= -g->limit ? -g->limit : (int32_t)v;
     }
-    tacit_grid_shrink(g->cost->norm, g->limit, g->model->features, g->row);
-    for (size_t k = 0; k < g->model->features; k++)
+    tacit_grid_shrink(g->cost->norm, g->limit, g->model->parameters, g->row);
+    for (size_t k = 0; k < g->model->parameters; k++)
         g->sum[k] = g->row[k];
-    memset(g->mean, 0, g->model->features * sizeof *g->mean);
+    memset(g->mean, 0, g->model->parameters * sizeof *g->mean);
 }
 
 static tacit_status check_size(const tacit_cost *cost, size_t records, tacit_error *err)
@@ -168,7 +155,7 @@ tacit_status tacit_gradient_on_grid(const tacit_model *model, tacit_permit *perm
                                     const tacit_shard *shard, const tacit_public *at,
                                     tacit_scratch *scratch, tacit_bounded **out, tacit_error *err)
 {
-    const size_t records = tacit_shard_rows(shard), p = model->features;
+    const size_t records = tacit_shard_rows(shard), n = model->parameters;
     tacit_lot lot;
     tacit_status status = check_size(&permit->cost, records, err);
     if (status == TACIT_OK)
@@ -186,14 +173,15 @@ tacit_status tacit_gradient_on_grid(const tacit_model *model, tacit_permit *perm
                   .limit = tacit_cost_limit(&permit->cost),
                   .radius = TACIT_GRID_AIM * tacit_cost_limit(&permit->cost),
                   .per_step = 1 / tacit_cost_step(&permit->cost),
-                  .row = tacit_scratch_alloc(scratch, p * sizeof *g.row),
-                  .tile = tacit_scratch_alloc(scratch, p * sizeof *g.tile),
+                  .row = tacit_scratch_alloc(scratch, n * sizeof *g.row),
+                  .tile = tacit_scratch_alloc(scratch, n * sizeof *g.tile),
                   .sum = (*out)->steps,
                   .weight = records ? 1 / (double)records : 0,
                   .lot = &lot};
-    if (user && (g.mean = tacit_scratch_alloc(scratch, p * sizeof *g.mean)))
-        memset(g.mean, 0, p * sizeof *g.mean);
-    if (!g.row || !g.tile || (user && !g.mean))
+    if (user && (g.mean = tacit_scratch_alloc(scratch, n * sizeof *g.mean)))
+        memset(g.mean, 0, n * sizeof *g.mean);
+    if (!g.row || !g.tile || (user && !g.mean) ||
+        (model->loss == TACIT_SOFTMAX && !tacit_softmax_tile_get(&g.soft, model, scratch)))
         return tacit_out_of_memory(err);
     tacit_batch batch;
     for (size_t cursor = 0; tacit_shard_next(shard, &cursor, &batch);)
@@ -201,8 +189,9 @@ tacit_status tacit_gradient_on_grid(const tacit_model *model, tacit_permit *perm
     if (user)
         close_user(&g);
     tacit_lot_close(&lot);
+    tacit_softmax_tile_wipe(&g.soft);
     if (g.tiled)
-        memset(g.row, 0, p * sizeof *g.row);
+        memset(g.row, 0, n * sizeof *g.row);
     (*out)->factor = factor(&permit->cost, records);
     return TACIT_OK;
 }

@@ -170,6 +170,9 @@ static void mix(const krige *k, size_t c, size_t parts, const double *chance, do
 
 static tacit_status check(const tacit_model *model, const tacit_evidence *e, tacit_error *err)
 {
+    tacit_status status = tacit_refuse_softmax(model, "kriging", err);
+    if (status != TACIT_OK)
+        return status;
     if (model->loss == TACIT_LOGISTIC && e->radius > 0 && e->share > 0 && e->dense > 0 &&
         e->dense <= 1)
         return TACIT_OK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Linear models: prediction theta . x, logistic loss log(1 + exp(-y z)) with y in {-1, +1},
- * or squared loss (z - y)^2 as paper 000 section 5.2 writes it (no one half).
+ * squared loss (z - y)^2 as paper 000 section 5.2 writes it (no one half), or, with K vectors of
+ * weights, the softmax loss of softmax.h.
  */
 #include "model/linear.h"
 
@@ -9,9 +10,9 @@
 #include <stdlib.h>
 
 #include "base/vector_internal.h"
-#include "math/kernels.h"
+#include "model/softmax.h"
 
-static const char *const losses[] = {"logistic", "squared", NULL};
+static const char *const losses[] = {"logistic", "squared", "softmax", NULL};
 static const char *const scalars[] = {"f32", "f64", NULL};
 #define FIELD(name) offsetof(tacit_model_options, name)
 
@@ -21,7 +22,15 @@ static const tacit_option options[] = {
      .fallback = "logistic",
      .choices = losses,
      .offset = FIELD(loss),
-     .help = "logistic for labels -1 and +1, squared for numbers"},
+     .help = "logistic for labels -1 and +1, squared for numbers, softmax for labels 0, 1, 2, ..."},
+    {.key = "classes",
+     .type = TACIT_OPT_INT,
+     .fallback = "0",
+     .min = 0,
+     .max = TACIT_CLASSES_MOST,
+     .offset = FIELD(classes),
+     .help = "softmax: labels are 0 to this less one; 0: as the largest label says, which peers "
+             "cannot know of each other"},
     {.key = "lambda",
      .type = TACIT_OPT_REAL,
      .fallback = "0",
@@ -49,11 +58,37 @@ const tacit_section tacit_model_section = {.name = "model",
                                            .count = sizeof options / sizeof *options,
                                            .size = sizeof(tacit_model_options)};
 
+static tacit_status check_classes(const tacit_model_options *o, tacit_error *err)
+{
+    if (o->loss != TACIT_SOFTMAX)
+        return o->classes == 0 ? TACIT_OK
+                               : tacit_fail(err, TACIT_EINPUT,
+                                            "\"model.classes\" is for \"model.loss: softmax\"");
+    if (o->classes >= 2 && o->classes <= TACIT_CLASSES_MOST)
+        return TACIT_OK;
+    if (o->classes == 0)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "nobody knows how many classes others' records have; with \"model.loss: "
+                          "softmax\" say so by \"model.classes\"");
+    return tacit_fail(
+        err, TACIT_EINPUT,
+        "the softmax loss takes 2 to %d classes, not %lld; look at the labels, or set "
+        "\"model.classes\"",
+        TACIT_CLASSES_MOST, (long long)o->classes);
+}
+
 tacit_status tacit_model_create(tacit_model **out, const tacit_model_options *o, size_t features,
                                 tacit_error *err)
 {
     if (features == 0)
         return tacit_fail(err, TACIT_EINPUT, "the data has no features; a model needs one");
+    tacit_status status = check_classes(o, err);
+    if (status != TACIT_OK)
+        return status;
+    const size_t classes = o->loss == TACIT_SOFTMAX ? (size_t)o->classes : 1;
+    size_t parameters;
+    if (!tacit_mul_size(features, classes, &parameters))
+        return tacit_out_of_memory(err);
     tacit_model *model = calloc(1, sizeof *model);
     if (!model)
         return tacit_out_of_memory(err);
@@ -61,9 +96,11 @@ tacit_status tacit_model_create(tacit_model **out, const tacit_model_options *o,
     model->lambda = o->lambda;
     model->lambda_records = o->lambda_records > 0 ? o->lambda_records : 1;
     model->features = features;
-    const tacit_segment weights = {"weights", (tacit_scalar)o->scalar, features};
+    model->classes = classes;
+    model->parameters = parameters;
+    const tacit_segment weights = {"weights", (tacit_scalar)o->scalar, parameters};
     const tacit_segment value = {"value", TACIT_F64, 1};
-    tacit_status status = tacit_shape_init(&model->shape, &weights, 1, err);
+    status = tacit_shape_init(&model->shape, &weights, 1, err);
     if (status == TACIT_OK)
         status = tacit_shape_init(&model->scalar_shape, &value, 1, err);
     if (status != TACIT_OK) {
@@ -80,6 +117,26 @@ void tacit_model_free(tacit_model *model)
     free(model);
 }
 
+size_t tacit_model_classes(const tacit_model *model)
+{
+    return model->loss == TACIT_SOFTMAX ? model->classes : 0;
+}
+
+size_t tacit_model_parameters(const tacit_model *model)
+{
+    return model->parameters;
+}
+
+tacit_status tacit_refuse_softmax(const tacit_model *model, const char *what, tacit_error *err)
+{
+    if (model->loss != TACIT_SOFTMAX)
+        return TACIT_OK;
+    return tacit_fail(err, TACIT_EINPUT,
+                      "%s cannot be had with \"model.loss: softmax\"; use \"logistic\" or "
+                      "\"squared\", or another protocol",
+                      what);
+}
+
 const tacit_shape *tacit_model_shape(const tacit_model *model)
 {
     return &model->shape;
@@ -92,12 +149,12 @@ const tacit_shape *tacit_model_scalar_shape(const tacit_model *model)
 
 const char *tacit_model_score_name(const tacit_model *model)
 {
-    return model->loss == TACIT_LOGISTIC ? "accuracy" : "rmse";
+    return model->loss == TACIT_SQUARED ? "rmse" : "accuracy";
 }
 
 bool tacit_model_score_up(const tacit_model *model)
 {
-    return model->loss == TACIT_LOGISTIC;
+    return model->loss != TACIT_SQUARED;
 }
 
 double tacit_model_lambda(const tacit_model *model, size_t records)
@@ -109,7 +166,14 @@ double tacit_model_lambda(const tacit_model *model, size_t records)
 
 double tacit_model_smoothness_bound(const tacit_model *model, double radius)
 {
-    return model->loss == TACIT_LOGISTIC ? radius * radius / 4 : 2 * radius * radius;
+    return tacit_loss_steepest(model->loss) * radius * radius;
+}
+
+double tacit_loss_steepest(tacit_row_loss loss)
+{
+    static const double most[] = {
+        [TACIT_LOGISTIC] = 0.25, [TACIT_SQUARED] = 2, [TACIT_SOFTMAX] = 0.5};
+    return most[loss];
 }
 
 double tacit_loss_value(tacit_row_loss loss, double z, double y)
@@ -173,6 +237,44 @@ static double margin(const tacit_batch *batch, tacit_scalar scalar, size_t featu
     return z;
 }
 
+static bool is_label(const tacit_model *model, double y)
+{
+    if (model->loss == TACIT_LOGISTIC)
+        return fabs(y) == 1;
+    return y >= 0 && y < (double)model->classes && y == floor(y);
+}
+
+static tacit_status bad_label(const tacit_model *model, double y, tacit_error *err)
+{
+    if (model->loss == TACIT_LOGISTIC)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "label %g: the logistic loss needs labels -1 and +1; set "
+                          "\"data.positive\" or \"model.loss: squared\"",
+                          y);
+    return tacit_fail(err, TACIT_EINPUT,
+                      "label %g: the softmax loss with %zu classes needs labels 0 to %zu; list the "
+                      "labels in \"data.classes\", or raise \"model.classes\"",
+                      y, model->classes, model->classes - 1);
+}
+
+tacit_status tacit_model_create_for(tacit_model **out, const tacit_model_options *o,
+                                    const tacit_dataset *data, tacit_error *err)
+{
+    tacit_model_options known = *o;
+    double most = 0;
+    for (int split = 0; split < TACIT_SPLITS && o->loss == TACIT_SOFTMAX && o->classes == 0;
+         split++) {
+        const tacit_shard *all = tacit_dataset_pooled(data, (tacit_split)split);
+        tacit_batch batch;
+        for (size_t cursor = 0; tacit_shard_next(all, &cursor, &batch);)
+            for (size_t r = 0; r < batch.rows; r++)
+                most = fmax(most, label(&batch, tacit_shard_scalar(all), r));
+    }
+    if (o->loss == TACIT_SOFTMAX && o->classes == 0) /* one too many is one too many to take */
+        known.classes = 1 + (int64_t)fmin(most, TACIT_CLASSES_MOST);
+    return tacit_model_create(out, &known, tacit_dataset_features(data), err);
+}
+
 tacit_status tacit_model_check(const tacit_model *model, const tacit_dataset *data,
                                tacit_error *err)
 {
@@ -181,29 +283,26 @@ tacit_status tacit_model_check(const tacit_model *model, const tacit_dataset *da
                           tacit_dataset_features(data), model->features);
     if (tacit_dataset_scalar(data) != model->shape.segment[0].scalar)
         return tacit_fail(err, TACIT_EINPUT, "the data and the model differ in \"scalar\"");
-    if (model->loss != TACIT_LOGISTIC)
+    if (model->loss == TACIT_SQUARED)
         return TACIT_OK;
     for (int split = 0; split < TACIT_SPLITS; split++) {
         const tacit_shard *all = tacit_dataset_pooled(data, (tacit_split)split);
         tacit_batch batch;
         for (size_t cursor = 0; tacit_shard_next(all, &cursor, &batch);)
             for (size_t r = 0; r < batch.rows; r++)
-                if (fabs(label(&batch, tacit_shard_scalar(all), r)) != 1)
-                    return tacit_fail(err, TACIT_EINPUT,
-                                      "label %g: the logistic loss needs labels -1 and +1; set "
-                                      "\"data.positive\" or \"model.loss: squared\"",
-                                      label(&batch, tacit_shard_scalar(all), r));
+                if (!is_label(model, label(&batch, tacit_shard_scalar(all), r)))
+                    return bad_label(model, label(&batch, tacit_shard_scalar(all), r), err);
     }
     return TACIT_OK;
 }
 
-/* theta as doubles in `out` (features of them); NULL stays NULL. */
+/* theta as doubles in `out` (parameters of them); NULL stays NULL. */
 static const double *as_doubles(const tacit_model *model, const tacit_secret *at, double *out)
 {
     if (!at)
         return NULL;
     const tacit_vector *v = tacit_vector_of_secret(at);
-    for (size_t k = 0; k < model->features; k++)
+    for (size_t k = 0; k < model->parameters; k++)
         out[k] = tacit_vector_get(v, 0, k);
     return out;
 }
@@ -216,25 +315,38 @@ static double norm2(size_t n, const double *x)
     return sum;
 }
 
-double tacit_linear_loss(const tacit_model *model, const tacit_shard *shard, const double *theta)
+/* Over records: what they lose, or whether they are told right (rmse: squares of errors). */
+static double sum_rows(const tacit_model *model, const tacit_shard *shard, const double *theta,
+                       bool score)
 {
-    size_t rows = tacit_shard_rows(shard);
+    const tacit_scalar scalar = tacit_shard_scalar(shard);
     double sum = 0;
+    if (model->loss == TACIT_SOFTMAX)
+        return tacit_softmax_sum(model, shard, theta, score);
     tacit_batch batch;
     for (size_t cursor = 0; tacit_shard_next(shard, &cursor, &batch);)
         for (size_t r = 0; r < batch.rows; r++) {
-            tacit_scalar scalar = tacit_shard_scalar(shard);
             double z = margin(&batch, scalar, model->features, r, theta);
-            sum += tacit_loss_value(model->loss, z, label(&batch, scalar, r));
+            double y = label(&batch, scalar, r);
+            if (score && model->loss == TACIT_LOGISTIC)
+                sum += (z >= 0) == (y > 0);
+            else
+                sum += tacit_loss_value(model->loss, z, y);
         }
-    double mean = rows ? sum / (double)rows : 0;
-    return mean + tacit_model_lambda(model, rows) * norm2(model->features, theta);
+    return sum;
+}
+
+double tacit_linear_loss(const tacit_model *model, const tacit_shard *shard, const double *theta)
+{
+    size_t rows = tacit_shard_rows(shard);
+    double mean = rows ? sum_rows(model, shard, theta, false) / (double)rows : 0;
+    return mean + tacit_model_lambda(model, rows) * norm2(model->parameters, theta);
 }
 
 tacit_private_metric tacit_model_loss(const tacit_model *model, const tacit_shard *shard,
                                       const tacit_secret *at)
 {
-    double *copy = malloc(model->features * sizeof *copy);
+    double *copy = malloc(model->parameters * sizeof *copy);
     if (!copy)
         return (tacit_private_metric){NAN};
     double loss = tacit_linear_loss(model, shard, as_doubles(model, at, copy));
@@ -246,25 +358,12 @@ tacit_private_metric tacit_model_score(const tacit_model *model, const tacit_sha
                                        const tacit_secret *at)
 {
     size_t rows = tacit_shard_rows(shard);
-    double *copy = malloc(model->features * sizeof *copy);
+    double *copy = malloc(model->parameters * sizeof *copy);
     if (!copy || rows == 0) {
         free(copy);
         return (tacit_private_metric){NAN};
     }
-    const double *theta = as_doubles(model, at, copy);
-    double sum = 0;
-    tacit_batch batch;
-    for (size_t cursor = 0; tacit_shard_next(shard, &cursor, &batch);)
-        for (size_t r = 0; r < batch.rows; r++) {
-            tacit_scalar scalar = tacit_shard_scalar(shard);
-            double z = margin(&batch, scalar, model->features, r, theta);
-            double y = label(&batch, scalar, r);
-            if (model->loss == TACIT_LOGISTIC)
-                sum += (z >= 0) == (y > 0);
-            else
-                sum += (z - y) * (z - y);
-        }
+    double mean = sum_rows(model, shard, as_doubles(model, at, copy), true) / (double)rows;
     free(copy);
-    double mean = sum / (double)rows;
-    return (tacit_private_metric){model->loss == TACIT_LOGISTIC ? mean : sqrt(mean)};
+    return (tacit_private_metric){model->loss == TACIT_SQUARED ? sqrt(mean) : mean};
 }

@@ -66,6 +66,9 @@ static tacit_status take_records(const tacit_model *model, const tacit_shard *sh
 
 static tacit_status check_local(const tacit_model *model, const tacit_local *how, tacit_error *err)
 {
+    tacit_status status = tacit_refuse_softmax(model, "a local model with noise", err);
+    if (status != TACIT_OK)
+        return status;
     if (model->loss != TACIT_LOGISTIC)
         return tacit_fail(err, TACIT_EINPUT,
                           "one record can move the minimiser of the squared loss by any amount: no "

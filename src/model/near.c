@@ -16,6 +16,11 @@
  *    step . gradient. That needs step . gradient = step . H step, which conjugate gradients from
  *    zero keep however early they are stopped. So only longer steps, which are the first
  *    few, need a line search. For the squared loss a full step is exact.
+ * 4. The softmax loss (softmax.h) has K margins a record and a row of k unknowns a class. Along
+ *    margins z + t u its second derivative is the variance of u under q, and its third the third
+ *    central moment, which is at most the range of u times the variance: 3. holds with a record's
+ *    range, max u - min u, for how far it moves. H has K k rows and is never formed: conjugate
+ *    gradients only.
  *
  * Held-out records have slope and curvature zero; their margins come out all the same.
  */
@@ -29,9 +34,11 @@
 #include "base/vector_internal.h"
 #include "math/kernels.h"
 #include "model/dense.h"
+#include "model/softmax.h"
 
 #define MAX_UNKNOWNS 5000 /* as for the exact solver: a Hessian of 200 MB */
 #define NEWTON_STEPS 100
+#define TILE_ROWS 32    /* with several classes: rows that are looked at for all of them */
 #define TINY 1e-120     /* a gradient whose square soon underflows */
 #define DEPENDENT 1e-12 /* of a record's norm: what is left of it is rounding */
 
@@ -105,13 +112,16 @@ static void orthonormalise(size_t m, size_t p, double *x, double *z, double *wor
 
 /* ---- memory ---- */
 
-static bool count_doubles(size_t m, size_t p, size_t k, size_t *out)
+static bool count_doubles(const near_fit *n, size_t *out)
 {
-    size_t records, square, coordinates = 0, vectors;
-    if (!tacit_mul_size(m, p, &records) || !tacit_mul_size(k, k, &square) ||
-        (m < p && !tacit_mul_size(m, k, &coordinates)) || !tacit_mul_size(m, 6, &vectors))
+    const size_t m = n->m, p = n->p, k = n->k, classes = n->classes;
+    size_t records, square = 0, coordinates = 0, vectors, unknowns, prior;
+    if (!tacit_mul_size(m, p, &records) || (classes == 1 && !tacit_mul_size(k, k, &square)) ||
+        (m < p && !tacit_mul_size(m, k, &coordinates)) ||
+        !tacit_mul_size(m, 1 + 5 * classes, &vectors) || !tacit_mul_size(p, classes, &prior) ||
+        !tacit_mul_size(6 * k, classes, &unknowns))
         return false;
-    const size_t part[] = {square, coordinates, vectors, 6 * k, p, p};
+    const size_t part[] = {square, coordinates, vectors, unknowns, prior, p};
     *out = records;
     for (size_t j = 0; j < sizeof part / sizeof *part; j++)
         if (!tacit_add_size(*out, part[j], out))
@@ -131,17 +141,20 @@ static void lay_out(near_fit *n, double *x, double *y, double *prior, double *pu
     n->y = y;
     n->prior = prior;
     n->pull = pull;
-    n->margin = take(&free, n->m);
-    n->slope = take(&free, n->m);
-    n->curve = take(&free, n->m);
-    n->move = take(&free, n->m);
-    n->c = take(&free, n->k);
-    n->gradient = take(&free, n->k);
-    n->step = take(&free, n->k);
-    n->residual = take(&free, n->k);
-    n->direction = take(&free, n->k);
-    n->bent = take(&free, n->k);
-    n->hessian = take(&free, n->k * n->k);
+    const size_t margins = n->m * n->classes, unknowns = n->k * n->classes;
+    n->margin = take(&free, margins);
+    n->slope = take(&free, margins);
+    n->curve = take(&free, margins);
+    n->move = take(&free, margins);
+    n->c = take(&free, unknowns);
+    n->gradient = take(&free, unknowns);
+    n->step = take(&free, unknowns);
+    n->residual = take(&free, unknowns);
+    n->direction = take(&free, unknowns);
+    n->bent = take(&free, unknowns);
+    n->unknowns = unknowns;
+    if (n->classes == 1)
+        n->hessian = take(&free, n->k * n->k);
     n->z = x;
     if (n->m < n->p) {
         double *z = take(&free, n->m * n->k);
@@ -155,14 +168,14 @@ static tacit_status get_memory(near_fit *n, const tacit_model *model, const taci
                                tacit_error *err)
 {
     const size_t m = tacit_shard_rows(shard), p = model->features, k = m < p ? m : p;
-    *n = (near_fit){.loss = model->loss, .m = m, .p = p, .k = k};
+    *n = (near_fit){.loss = model->loss, .m = m, .p = p, .k = k, .classes = model->classes};
     if (k > MAX_UNKNOWNS)
         return tacit_fail(err, TACIT_EINPUT,
                           "the private finish takes at most %d features or records, whichever is "
                           "fewer; here are %zu and %zu",
                           MAX_UNKNOWNS, p, m);
     size_t doubles;
-    if (!count_doubles(m, p, k, &doubles) || !tacit_mul_size(doubles, sizeof(double), &n->bytes) ||
+    if (!count_doubles(n, &doubles) || !tacit_mul_size(doubles, sizeof(double), &n->bytes) ||
         !(n->memory = calloc(doubles, sizeof(double))))
         return tacit_out_of_memory(err);
     return TACIT_OK;
@@ -171,14 +184,15 @@ static tacit_status get_memory(near_fit *n, const tacit_model *model, const taci
 /* With the prior and the units in their places, at the start of the memory. */
 static void take_records(near_fit *n, const tacit_shard *shard, bool units)
 {
-    const size_t m = n->m, p = n->p;
-    double *free = n->memory, *center = take(&free, p), *unit = take(&free, p);
-    double *x = take(&free, m * p), *y = take(&free, m), *pull = take(&free, m);
+    const size_t m = n->m, p = n->p, classes = n->classes;
+    double *free = n->memory, *center = take(&free, p * classes), *unit = take(&free, p);
+    double *x = take(&free, m * p), *y = take(&free, m), *pull = take(&free, m * classes);
     read_records(shard, p, x, y);
-    f64()->dots(m, p, x, center, pull);
-    if (!all_finite(m, pull)) { /* a prior so large is none */
-        memset(center, 0, p * sizeof *center);
-        memset(pull, 0, m * sizeof *pull);
+    for (size_t j = 0; j < classes; j++)
+        f64()->dots(m, p, x, center + j * p, pull + j * m);
+    if (!all_finite(m * classes, pull)) { /* a prior so large is none */
+        memset(center, 0, p * classes * sizeof *center);
+        memset(pull, 0, m * classes * sizeof *pull);
     }
     if (units) {
         count_in_units(m, p, unit, x);
@@ -193,9 +207,10 @@ tacit_status near_init(near_fit *n, const tacit_model *model, const tacit_shard 
     tacit_status status = get_memory(n, model, shard, err);
     if (status != TACIT_OK)
         return status;
-    read_prior(prior, n->p, n->memory);
+    const size_t numbers = n->p * n->classes;
+    read_prior(prior, numbers, n->memory);
     for (size_t k = 0; k < n->p; k++)
-        n->memory[n->p + k] = k + 1 < n->p ? 1 : last;
+        n->memory[numbers + k] = k + 1 < n->p ? 1 : last;
     take_records(n, shard, last != 1);
     return TACIT_OK;
 }
@@ -206,9 +221,10 @@ tacit_status near_init_at(near_fit *n, const tacit_model *model, const tacit_sha
     tacit_status status = get_memory(n, model, shard, err);
     if (status != TACIT_OK)
         return status;
-    memcpy(n->memory, center, n->p * sizeof(double));
+    const size_t numbers = n->p * n->classes;
+    memcpy(n->memory, center, numbers * sizeof(double));
     if (unit)
-        memcpy(n->memory + n->p, unit, n->p * sizeof(double));
+        memcpy(n->memory + numbers, unit, n->p * sizeof(double));
     take_records(n, shard, unit != NULL);
     return TACIT_OK;
 }
@@ -228,13 +244,48 @@ static bool is_used(const near_aim *aim, size_t r)
     return !aim->fold || aim->fold[r] != aim->out;
 }
 
+/* out = z v, class by class; records in tiles, so that they come from memory once. */
+static void move_margins(const near_fit *n, const double *v, double *out)
+{
+    const size_t tile = n->classes == 1 ? n->m : TILE_ROWS;
+    for (size_t at = 0; at < n->m; at += tile)
+        for (size_t j = 0; j < n->classes; j++)
+            f64()->dots(n->m - at < tile ? n->m - at : tile, n->k, n->z + at * n->k, v + j * n->k,
+                        out + j * n->m + at);
+}
+
+/* out += z^T coef. */
+static void gather(const near_fit *n, const double *coef, double *out)
+{
+    const size_t tile = n->classes == 1 ? n->m : TILE_ROWS;
+    for (size_t at = 0; at < n->m; at += tile)
+        for (size_t j = 0; j < n->classes; j++)
+            f64()->accumulate(n->m - at < tile ? n->m - at : tile, n->k, n->z + at * n->k,
+                              coef + j * n->m + at, out + j * n->k);
+}
+
+/* Slopes and, for bend(), q of a record. */
+static void look_softmax(near_fit *n, size_t r, bool used)
+{
+    double *q = n->curve + r, *slope = n->slope + r;
+    tacit_softmax(n->classes, n->m, n->margin + r, q);
+    for (size_t j = 0; j < n->classes * n->m; j += n->m)
+        slope[j] = q[j] = used ? q[j] : 0;
+    if (used)
+        slope[tacit_softmax_class(n->classes, n->y[r]) * n->m] -= 1;
+}
+
 /* Margins, slopes and curvatures at c. */
 static void look(near_fit *n, const near_aim *aim)
 {
-    f64()->dots(n->m, n->k, n->z, n->c, n->margin);
-    f64()->axpy(n->m, aim->scale, n->pull, n->margin);
+    move_margins(n, n->c, n->margin);
+    f64()->axpy(n->m * n->classes, aim->scale, n->pull, n->margin);
     for (size_t r = 0; r < n->m; r++) {
         const bool used = is_used(aim, r);
+        if (n->loss == TACIT_SOFTMAX) {
+            look_softmax(n, r, used);
+            continue;
+        }
         const double slope = used ? tacit_loss_slope(n->loss, n->margin[r], n->y[r]) : 0;
         n->slope[r] = slope;
         n->curve[r] = n->loss == TACIT_SQUARED ? (used ? 2 : 0) : fabs(slope) * (1 - fabs(slope));
@@ -245,29 +296,45 @@ static void look(near_fit *n, const near_aim *aim)
 static double derive(near_fit *n, const near_aim *aim)
 {
     const double ridge = 2 * aim->weight;
-    memset(n->gradient, 0, n->k * sizeof(double));
-    f64()->accumulate(n->m, n->k, n->z, n->slope, n->gradient);
-    const double data = sqrt(dot(n->k, n->gradient, n->gradient));
-    f64()->axpy(n->k, ridge, n->c, n->gradient);
-    return data + ridge * sqrt(dot(n->k, n->c, n->c));
+    memset(n->gradient, 0, n->unknowns * sizeof(double));
+    gather(n, n->slope, n->gradient);
+    const double data = sqrt(dot(n->unknowns, n->gradient, n->gradient));
+    f64()->axpy(n->unknowns, ridge, n->c, n->gradient);
+    return data + ridge * sqrt(dot(n->unknowns, n->c, n->c));
+}
+
+/* move = (diag(q) - q q^T) move, record by record. */
+static void bend_softmax(near_fit *n)
+{
+    for (size_t r = 0; r < n->m; r++) {
+        const double *q = n->curve + r;
+        double *u = n->move + r, mean = 0;
+        for (size_t j = 0; j < n->classes * n->m; j += n->m)
+            mean += q[j] * u[j];
+        for (size_t j = 0; j < n->classes * n->m; j += n->m)
+            u[j] = q[j] * (u[j] - mean);
+    }
 }
 
 /* out = H v */
 static void bend(near_fit *n, double ridge, const double *v, double *out)
 {
-    f64()->dots(n->m, n->k, n->z, v, n->move);
-    for (size_t r = 0; r < n->m; r++)
-        n->move[r] *= n->curve[r];
-    memset(out, 0, n->k * sizeof(double));
-    f64()->accumulate(n->m, n->k, n->z, n->move, out);
-    f64()->axpy(n->k, ridge, v, out);
+    move_margins(n, v, n->move);
+    if (n->loss == TACIT_SOFTMAX)
+        bend_softmax(n);
+    else
+        for (size_t r = 0; r < n->m; r++)
+            n->move[r] *= n->curve[r];
+    memset(out, 0, n->unknowns * sizeof(double));
+    gather(n, n->move, out);
+    f64()->axpy(n->unknowns, ridge, v, out);
 }
 
 /* H step = gradient up to a residual of `enough`; false if it takes more steps than a Cholesky
- * factor would be worth. */
+ * factor would be worth. Where there is none, what has been found by then is the step. */
 static bool step_by_gradients(near_fit *n, double ridge, double enough)
 {
-    const size_t k = n->k, most = 8 + k / 3;
+    const size_t k = n->unknowns, most = 8 + (n->classes == 1 ? k / 3 : k);
     memset(n->step, 0, k * sizeof(double));
     memcpy(n->residual, n->gradient, k * sizeof(double));
     memcpy(n->direction, n->gradient, k * sizeof(double));
@@ -284,7 +351,7 @@ static bool step_by_gradients(near_fit *n, double ridge, double enough)
         f64()->axpy(k, 1, n->residual, n->direction);
         left = now;
     }
-    return false;
+    return n->classes > 1;
 }
 
 static bool step_by_factor(near_fit *n, double ridge)
@@ -301,6 +368,35 @@ static bool step_by_factor(near_fit *n, double ridge)
     return tacit_dense_solve(k, n->hessian, n->step);
 }
 
+/* u . (q - e_y) of a record at margins z - t u: a mean of u with weights that need no division
+ * before the end. */
+static double moved_slope(const near_fit *n, size_t r, double t)
+{
+    const double *z = n->margin + r, *u = n->move + r;
+    double most = -INFINITY, sum = 0, mean = 0;
+    for (size_t j = 0; j < n->classes * n->m; j += n->m)
+        most = fmax(most, z[j] - t * u[j]);
+    for (size_t j = 0; j < n->classes * n->m; j += n->m) {
+        const double e = exp(z[j] - t * u[j] - most);
+        sum += e;
+        mean += e * u[j];
+    }
+    return mean / sum - u[tacit_softmax_class(n->classes, n->y[r]) * n->m];
+}
+
+/* How far margins of a record move. */
+static double range_of(const near_fit *n, size_t r)
+{
+    if (n->classes == 1)
+        return fabs(n->move[r]);
+    double least = INFINITY, most = -INFINITY;
+    for (size_t j = r; j < n->classes * n->m; j += n->m) {
+        least = fmin(least, n->move[j]);
+        most = fmax(most, n->move[j]);
+    }
+    return most - least;
+}
+
 /* dF/dt along c - t step; n->move is how margins move. */
 static double slope_along(const near_fit *n, const near_aim *aim, double t)
 {
@@ -308,8 +404,11 @@ static double slope_along(const near_fit *n, const near_aim *aim, double t)
     double sum = 0;
     for (size_t r = 0; r < n->m; r++)
         if (is_used(aim, r))
-            sum -= n->move[r] * tacit_loss_slope(n->loss, n->margin[r] - t * n->move[r], n->y[r]);
-    return sum - ridge * (dot(n->k, n->c, n->step) - t * dot(n->k, n->step, n->step));
+            sum -= n->loss == TACIT_SOFTMAX
+                       ? moved_slope(n, r, t)
+                       : n->move[r] *
+                             tacit_loss_slope(n->loss, n->margin[r] - t * n->move[r], n->y[r]);
+    return sum - ridge * (dot(n->unknowns, n->c, n->step) - t * dot(n->unknowns, n->step, n->step));
 }
 
 /* How far along the step: see the top. F is convex along it, so its slope changes sign once. */
@@ -317,14 +416,14 @@ static double length_of_step(near_fit *n, const near_aim *aim)
 {
     if (n->loss == TACIT_SQUARED)
         return 1;
-    f64()->dots(n->m, n->k, n->z, n->step, n->move);
+    move_margins(n, n->step, n->move);
     double x = 0;
     for (size_t r = 0; r < n->m; r++)
         if (is_used(aim, r))
-            x = fmax(x, fabs(n->move[r]));
+            x = fmax(x, range_of(n, r));
     if (x <= 1 || slope_along(n, aim, 1) <= 0)
         return 1;
-    const double enough = dot(n->k, n->step, n->gradient) / 4;
+    const double enough = dot(n->unknowns, n->step, n->gradient) / 4;
     double low = 0, high = 1;
     for (int j = 0; j < 40; j++) {
         const double middle = (low + high) / 2, slope = slope_along(n, aim, middle);
@@ -347,7 +446,8 @@ bool near_solve(near_fit *n, const near_aim *aim)
     double before = INFINITY;
     for (int j = 0; j < NEWTON_STEPS; j++) {
         look(n, aim);
-        const double whole = derive(n, aim), size = sqrt(dot(n->k, n->gradient, n->gradient));
+        const double whole = derive(n, aim),
+                     size = sqrt(dot(n->unknowns, n->gradient, n->gradient));
         if (!isfinite(size))
             return false;
         const double target = aim->tolerance * whole;
@@ -359,7 +459,7 @@ bool near_solve(near_fit *n, const near_aim *aim)
             n->stiff = true;
         if (n->stiff && !step_by_factor(n, ridge))
             return false;
-        f64()->axpy(n->k, -length_of_step(n, aim), n->step, n->c);
+        f64()->axpy(n->unknowns, -length_of_step(n, aim), n->step, n->c);
         before = size;
     }
     return false;
@@ -367,11 +467,24 @@ bool near_solve(near_fit *n, const near_aim *aim)
 
 void near_theta(const near_fit *n, double scale, double *theta)
 {
-    memset(theta, 0, n->p * sizeof(double));
-    if (n->basis)
-        f64()->accumulate(n->k, n->p, n->basis, n->c, theta);
-    else
-        f64()->axpy(n->p, 1, n->c, theta);
-    for (size_t k = 0; k < n->p; k++)
-        theta[k] = scale * n->prior[k] + (n->unit ? n->unit[k] : 1) * theta[k];
+    memset(theta, 0, n->p * n->classes * sizeof(double));
+    for (size_t j = 0; j < n->classes; j++) {
+        double *own = theta + j * n->p;
+        if (n->basis)
+            f64()->accumulate(n->k, n->p, n->basis, n->c + j * n->k, own);
+        else
+            f64()->axpy(n->p, 1, n->c + j * n->k, own);
+        for (size_t k = 0; k < n->p; k++)
+            own[k] = scale * n->prior[j * n->p + k] + (n->unit ? n->unit[k] : 1) * own[k];
+    }
+}
+
+double near_loss(const near_fit *n, size_t r, double *spare)
+{
+    if (n->loss != TACIT_SOFTMAX)
+        return tacit_loss_value(n->loss, n->margin[r], n->y[r]);
+    const double own = n->margin[tacit_softmax_class(n->classes, n->y[r]) * n->m + r];
+    for (size_t j = 0; j < n->classes; j++)
+        spare[j] = n->margin[j * n->m + r];
+    return tacit_softmax(n->classes, 1, spare, spare) - own;
 }

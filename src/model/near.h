@@ -10,20 +10,22 @@
 typedef struct near_fit {
     tacit_row_loss loss;
     size_t m, p, k;      /* k = min(m, p): dimensions of what is fitted */
+    size_t classes;      /* K of the softmax loss, else 1: what is per class lies class by class */
+    size_t unknowns;     /* K k */
     const double *y;     /* m labels */
     const double *z;     /* m x k: the records in a basis of their span */
     const double *basis; /* k x p, orthonormal or zero rows; NULL: z are the records themselves */
-    const double *prior; /* p */
-    const double *pull;  /* m: x_r . prior */
+    const double *prior; /* K p */
+    const double *pull;  /* K m: x_r . prior */
     const double *unit;  /* p: what a feature is counted in; NULL: 1 */
 
-    double *c;      /* k: theta = scale prior + unit basis^T c. Every fit starts here */
-    double *margin; /* m: theta . x_r of the last fit, of records that were held out, too */
+    double *c;      /* K k: theta = scale prior + unit basis^T c. Every fit starts here */
+    double *margin; /* K m: theta . x_r of the last fit, of records that were held out, too */
     bool stiff;     /* conjugate gradients were too slow here: factorise */
 
-    double *slope, *curve, *move;                          /* m */
-    double *gradient, *step, *residual, *direction, *bent; /* k */
-    double *hessian;                                       /* k x k */
+    double *slope, *curve, *move;                          /* K m; softmax: curve holds q */
+    double *gradient, *step, *residual, *direction, *bent; /* K k */
+    double *hessian;                                       /* k x k, if there is one class */
     double *memory;
     size_t bytes;
 } near_fit;
@@ -47,7 +49,9 @@ tacit_status near_init_at(near_fit *n, const tacit_model *model, const tacit_sha
 void near_clear(near_fit *n);
 /* False if there is no minimiser that doubles could find: c is of no use then. */
 bool near_solve(near_fit *n, const near_aim *aim);
-/* theta[0..p) of the last fit with this scale. */
+/* theta[0..K p) of the last fit with this scale. */
 void near_theta(const near_fit *n, double scale, double *theta);
+/* What record r loses by the last fit, held out or not; `spare` holds K numbers. */
+double near_loss(const near_fit *n, size_t r, double *spare);
 
 #endif

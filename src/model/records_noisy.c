@@ -30,6 +30,9 @@ tacit_status tacit_model_records_cost(const tacit_model *model, tacit_cost *cost
     o.releases = 1;
     o.clip =
         o.mechanism == TACIT_MECHANISM_LAPLACE ? radius * sqrt((double)model->features) : radius;
+    tacit_status status = tacit_refuse_softmax(model, "records with noise", err);
+    if (status != TACIT_OK)
+        return status;
     if (model->loss != TACIT_LOGISTIC)
         return tacit_fail(
             err, TACIT_EINPUT,

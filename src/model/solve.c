@@ -13,11 +13,12 @@
 #include "base/scratch.h"
 #include "math/kernels.h"
 #include "model/dense.h"
-#include "model/linear.h"
+#include "model/near.h"
 #include "privacy/release.h"
 
 #define MAX_FEATURES 5000 /* a Hessian of 200 MB; beyond, an exact solver is the wrong tool */
 #define NEWTON_STEPS 100
+#define SOFTMAX_TOLERANCE 1e-13
 #define CHUNK 64 /* rows that are added to the Hessian together */
 
 typedef struct newton {
@@ -135,9 +136,38 @@ static tacit_status minimise(newton *w, const tacit_model *model, const tacit_sh
     return TACIT_OK;
 }
 
+/* The softmax loss: K p unknowns are too many for a Hessian; near.c does without. */
+static tacit_status solve_softmax(const tacit_model *model, const tacit_shard *shard,
+                                  tacit_secret *out, tacit_error *err)
+{
+    const size_t m = tacit_shard_rows(shard), n = model->parameters;
+    const near_aim aim = {.weight = (double)m * tacit_model_lambda(model, m),
+                          .tolerance = SOFTMAX_TOLERANCE};
+    near_fit fit = {0};
+    double *theta = calloc(n, sizeof *theta);
+    tacit_status status = !theta ? tacit_out_of_memory(err)
+                          : m    ? near_init(&fit, model, shard, NULL, 1, err)
+                                 : TACIT_OK;
+    if (status == TACIT_OK && m > 0 && !near_solve(&fit, &aim))
+        status = tacit_fail(err, TACIT_EINPUT,
+                            "the minimiser of the softmax loss was not found; set or raise "
+                            "\"model.lambda\", or bound the records");
+    if (status == TACIT_OK && m > 0)
+        near_theta(&fit, 0, theta);
+    for (size_t k = 0; status == TACIT_OK && k < n; k++)
+        tacit_vector_set(tacit_vector_of_secret(out), 0, k, theta[k]);
+    near_clear(&fit);
+    if (theta)
+        sodium_memzero(theta, n * sizeof *theta);
+    free(theta);
+    return status;
+}
+
 tacit_status tacit_model_solve(const tacit_model *model, const tacit_shard *shard,
                                tacit_secret *out, tacit_error *err)
 {
+    if (model->loss == TACIT_SOFTMAX)
+        return solve_softmax(model, shard, out, err);
     if (model->features > MAX_FEATURES)
         return tacit_fail(err, TACIT_EINPUT,
                           "the exact local solver takes at most %d features, the data has %zu",
@@ -222,7 +252,7 @@ tacit_status tacit_model_smoothness(const tacit_model *model, tacit_permit *perm
         status = largest_eigenvalue(shard, &value, err);
     if (status != TACIT_OK)
         return status;
-    double factor = model->loss == TACIT_LOGISTIC ? 0.25 : 2;
+    double factor = tacit_loss_steepest(model->loss);
     tacit_vector_set((*out)->value, 0, 0, m ? factor * value / (double)m : 0);
     return TACIT_OK;
 }

@@ -41,6 +41,8 @@ void tacit_statistics_shape_init(tacit_model *model)
     tacit_segment sums = {"statistics", model->shape.segment[0].scalar, p};
     if (model->loss == TACIT_SQUARED)
         sums.count = p <= MOST_FEATURES ? p + p * (p + 1) / 2 : 0;
+    if (model->loss == TACIT_SOFTMAX)
+        sums.count = 0;
     if (sums.count == 0 || tacit_shape_init(&model->statistics, &sums, 1, &ignored) != TACIT_OK)
         model->statistics = (tacit_shape){0};
 }
@@ -59,6 +61,9 @@ double tacit_model_statistics_unit(double radius, double most)
 
 static tacit_status check_how(const tacit_model *model, const tacit_cost *cost, tacit_error *err)
 {
+    tacit_status status = tacit_refuse_softmax(model, "one vector of statistics", err);
+    if (status != TACIT_OK)
+        return status;
     if (model->statistics.segments == 0)
         return tacit_fail(err, TACIT_EINPUT,
                           "statistics of the squared loss have a number for each pair of features: "

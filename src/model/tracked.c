@@ -206,6 +206,10 @@ static void add_some(const tacit_model *model, const tacit_tracking *how, const 
 static tacit_status check_descent(const tacit_tracking *how, const tacit_model *model, size_t all,
                                   tacit_some_records some, tacit_error *err)
 {
+    tacit_status status = tacit_refuse_softmax(
+        model, "how far records move a model that is kept from step to step", err);
+    if (status != TACIT_OK)
+        return status;
     if (some.count > all || (some.count > 0 && some.first >= all))
         return tacit_fail(err, TACIT_EUSAGE, "there are %zu records, not %zu from %zu on", all,
                           some.count, some.first);

@@ -185,6 +185,11 @@ tacit_status diffusion_setup(void *shared, const void *options, const tacit_setu
                                   {"degree", TACIT_I64, 1},
                                   {"round", TACIT_I64, 1}};
     tacit_status status = tacit_shape_init(&s->word, word, 3, err);
+    if (status == TACIT_OK && tacit_model_classes(setup->model) > 0)
+        status =
+            tacit_fail(err, TACIT_EINPUT,
+                       "nothing bounds how far records move a model of \"model.loss: softmax\" "
+                       "that protocol \"diffusion\" keeps; use \"chorus\" or \"cd\"");
     if (status == TACIT_OK)
         status = check_noise(&s->options, &s->privacy, err);
     if (status == TACIT_OK && setup->graph)

@@ -43,6 +43,10 @@ static tacit_status check(const one_shot_shared *s, const tacit_setup *setup, ta
             err, TACIT_EINPUT,
             "under \"privacy.adjacency: add-remove\" the number of an agent's records "
             "is a secret, but one-shot says it with its sums; use \"replace\"");
+    if (tacit_model_classes(setup->model) > 0)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "protocol \"one-shot\" has no sums for \"model.loss: softmax\"; use "
+                          "\"chorus\" or \"cd\"");
     if (s->squared && s->options.prior == PRIOR_SPARSE)
         return tacit_fail(err, TACIT_EINPUT,
                           "\"protocol.prior: sparse\" is for \"model.loss: logistic\"");

@@ -136,6 +136,7 @@ typedef struct tacit_data_options {
     /* labels */
     char positive[TACIT_TEXT_MAX];  /* labels that count as +1, separated by commas */
     char threshold[TACIT_TEXT_MAX]; /* a number: labels above count as +1, others as -1 */
+    char classes[TACIT_TEXT_MAX];   /* labels that become 0, 1, 2, ...: for the softmax loss */
     bool bias;                      /* append a constant 1 feature */
     /* of a table: what is public, what is used at all, and in which directions */
     int64_t public_records;  /* the last ones: nobody owns them */

@@ -144,8 +144,10 @@ static tacit_status read_label(reader *r, const tacit_csv_field *field, uint32_t
     uint64_t bits = tacit_label_match(&r->rule, field->text, field->len);
     if (!bits && is_missing(r, field))
         return bad_cell(r, field, column, "a label", err);
+    if (!bits && r->rule.classes)
+        return bad_cell(r, field, column, "a label that data.classes lists", err);
     r->table->positives |= bits;
-    r->y = bits ? 1 : -1;
+    r->y = tacit_label_of(&r->rule, bits);
     return TACIT_OK;
 }
 

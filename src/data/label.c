@@ -6,6 +6,7 @@
 #include "data/label.h"
 
 #include "data/csv_scan.h"
+#include <math.h>
 #include <string.h>
 
 static void set_word(tacit_label_word *word, const char *text, size_t len)
@@ -24,8 +25,8 @@ static tacit_status split(tacit_label_rule *rule, const char *text, tacit_error 
         while (len > 0 && from[len - 1] == ' ')
             len--;
         if (rule->words > TACIT_POSITIVE_MAX)
-            return tacit_fail(err, TACIT_EINPUT, "data.positive lists more than %d labels",
-                              TACIT_POSITIVE_MAX);
+            return tacit_fail(err, TACIT_EINPUT, "data.%s lists more than %d labels",
+                              rule->classes ? "classes" : "positive", TACIT_POSITIVE_MAX);
         if (len > 0)
             set_word(&rule->word[rule->words++], from, len);
         if (!*at)
@@ -38,6 +39,7 @@ tacit_status tacit_label_rule_read(tacit_label_rule *rule, const tacit_data_opti
 {
     char shown[TACIT_CSV_SHOWN_MAX + 4];
     const char *positive = options->positive, *threshold = options->threshold;
+    const char *classes = options->classes;
     *rule = (tacit_label_rule){.options = options, .has_threshold = threshold[0] != '\0'};
     if (positive[0] && threshold[0])
         return tacit_fail(err, TACIT_EINPUT,
@@ -46,6 +48,13 @@ tacit_status tacit_label_rule_read(tacit_label_rule *rule, const tacit_data_opti
     if (threshold[0] && !tacit_csv_number(threshold, strlen(threshold), &rule->threshold))
         return tacit_fail(err, TACIT_EINPUT, "data.threshold is \"%s\"; expected a finite number",
                           tacit_csv_shown(threshold, strlen(threshold), shown));
+    if (classes[0] && (positive[0] || threshold[0]))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "data.classes numbers all labels, data.positive and data.threshold make "
+                          "two of them: leave one out");
+    rule->classes = classes[0] != '\0';
+    if (rule->classes)
+        return split(rule, classes, err);
     if (!positive[0])
         return TACIT_OK;
     set_word(&rule->word[rule->words++], positive, strlen(positive));
@@ -73,12 +82,22 @@ uint64_t tacit_label_match_number(const tacit_label_rule *rule, double value)
     return bits;
 }
 
+double tacit_label_of(const tacit_label_rule *rule, uint64_t bits)
+{
+    if (!rule->classes)
+        return bits ? 1 : -1;
+    for (size_t k = 0; k < rule->words; k++)
+        if (bits >> k & 1)
+            return (double)k;
+    return NAN;
+}
+
 /* A word that no label has is a typing error more often than not. */
 static tacit_status check_seen(const tacit_label_rule *rule, uint64_t seen, const char *name,
                                const char *column, tacit_error *err)
 {
     char shown[TACIT_CSV_SHOWN_MAX + 4];
-    if (rule->words == 0 || seen & 1)
+    if (rule->words == 0 || rule->classes || seen & 1)
         return TACIT_OK;
     for (size_t k = rule->words > 1; k < rule->words; k++) {
         if (seen >> k & 1)
@@ -106,8 +125,12 @@ tacit_status tacit_table_label(tacit_table *table, const tacit_data_options *opt
     if (rule.words > 0 && !table->by_words) {
         for (size_t row = 0; row < table->rows; row++) {
             uint64_t bits = tacit_label_match_number(&rule, table->y[row]);
+            if (rule.classes && !bits)
+                return tacit_fail(err, TACIT_EINPUT,
+                                  "%.300s: label %g is not one of those in data.classes", name,
+                                  table->y[row]);
             table->positives |= bits;
-            table->y[row] = bits ? 1 : -1;
+            table->y[row] = tacit_label_of(&rule, bits);
         }
         table->by_words = true;
     }

@@ -99,6 +99,8 @@ static const tacit_option options[] = {
     TEXT("positive", "", positive,
          "labels that count as +1, separated by commas, all others as -1; empty: numbers"),
     TEXT("threshold", "", threshold, "labels above this number count as +1, others as -1"),
+    TEXT("classes", "", classes,
+         "all labels there are, separated by commas: they become 0, 1, 2, ...; empty: numbers"),
     FLAG("bias", "false", bias, "append a feature that is 1"),
     COUNT("public", "0", 0, UINT32_MAX, public_records,
           "so many of the last records of a table are public: no agent owns them"),

@@ -77,8 +77,9 @@ static tacit_status check_table(const tacit_data_options *o, tacit_error *err)
     const check checks[] = {
         {o->factors < 1 || o->factors > 1000, "data.factors must be 1 to 1000"},
         {o->als_sweeps < 1, "data.als-sweeps must be at least 1"},
-        {o->positive[0] || o->threshold[0],
-         "ratings are numbers to predict; leave data.positive and data.threshold empty"},
+        {o->positive[0] || o->threshold[0] || o->classes[0],
+         "ratings are numbers to predict; leave data.positive, data.threshold and data.classes "
+         "empty"},
         {o->labels_path[0], "ratings hold their labels; leave data.labels-path empty"},
         {o->partition != TACIT_PARTITION_OWN,
          "ratings belong to their users; set data.partition to \"own\""},

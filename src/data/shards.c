@@ -56,6 +56,7 @@ static tacit_status check_options(const tacit_data_options *o, tacit_error *err)
         {o->without != 0, "without"},
         {o->positive[0] != '\0', "positive"},
         {o->threshold[0] != '\0', "threshold"},
+        {o->classes[0] != '\0', "classes"},
         {o->labels_path[0] != '\0', "labels-path"},
         {o->agents_path[0] != '\0', "agents-path"},
     };

@@ -44,11 +44,14 @@ static tacit_status take_label(side *s, size_t number, const char *word, size_t 
     if (s->rule.words > 0) {
         uint64_t bits = tacit_label_match(&s->rule, word, len);
         s->table->positives |= bits;
-        *y = bits ? 1 : -1;
+        *y = tacit_label_of(&s->rule, bits);
+        if (!bits && s->rule.classes)
+            return bad_word(s, number, word, len, "a label that data.classes lists", err);
         return none && !bits ? bad_word(s, number, word, len, "a label", err) : TACIT_OK;
     }
     if (!tacit_csv_number(word, len, y))
-        return bad_word(s, number, word, len, "a finite number, or set data.positive", err);
+        return bad_word(s, number, word, len,
+                        "a finite number, or set data.positive or data.classes", err);
     if (s->table->scalar == TACIT_F32 && fabs(*y) > (double)FLT_MAX)
         return bad_word(s, number, word, len, "a number that fits in f32", err);
     return TACIT_OK;
@@ -177,7 +180,7 @@ static tacit_status begin(side *s, tacit_error *err)
     if (s->owners)
         return tacit_table_own(s->table, err);
     s->table->positives = 0;
-    s->table->by_words = s->options->positive[0] != '\0';
+    s->table->by_words = s->options->positive[0] != '\0' || s->options->classes[0] != '\0';
     return tacit_label_rule_read(&s->rule, s->options, err);
 }
 

@@ -80,10 +80,11 @@ tacit_status tacit_slice_check(const tacit_data_options *o, size_t features, tac
         return needs_public("standardise-labels", err);
     if (o->public_records == 0 && o->missing_rule == TACIT_MISSING_PUBLIC)
         return needs_public("missing-rule \"public\"", err);
-    if (o->standardise_labels && (o->positive[0] || o->threshold[0]))
-        return tacit_fail(err, TACIT_EINPUT,
-                          "data.standardise-labels is for numbers; with data.positive or "
-                          "data.threshold labels are +1 and -1");
+    if (o->standardise_labels && (o->positive[0] || o->threshold[0] || o->classes[0]))
+        return tacit_fail(
+            err, TACIT_EINPUT,
+            "data.standardise-labels is for numbers; with data.positive or "
+            "data.threshold labels are +1 and -1, with data.classes they are classes");
     if (o->cut > 0 && o->standardise == TACIT_STANDARDISE_NONE)
         return tacit_fail(err, TACIT_EINPUT,
                           "data.cut counts deviations, and features are not standardised; set "

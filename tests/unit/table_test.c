@@ -124,6 +124,49 @@ static void test_files_behind_each_other(void **state)
     folder_remove(&f, names);
 }
 
+/* Classes are numbered as they are listed, whatever a file holds of them; others are refused. */
+static void test_classes(void **state)
+{
+    (void)state;
+    folder f = folder_make();
+    folder_text(&f, "a", "label,x\nsit,1\nwalk,2\n");
+    folder_text(&f, "b", "label,x\nrun,3\nsit,4\n");
+    folder_text(&f, "n", "label,x\n5,3\n2.0,4\n");
+    tacit_data_options o = table_options(TACIT_SOURCE_CSV);
+    tacit_table t;
+    tacit_error err;
+    o.partition = TACIT_PARTITION_IID;
+    SET(path, "a,b");
+    SET(classes, "run, jump,sit , walk");
+    if (load(&f, &o, &t, &err))
+        fail_msg("%s", err.text);
+    const double y[] = {2, 3, 0, 2};
+    assert_memory_equal(t.y, y, sizeof y);
+    tacit_table_clear(&t);
+    SET(classes, "run,walk");
+    expect(&f, &o, "\"sit\"; expected a label that data.classes lists");
+    SET(positive, "walk");
+    expect(&f, &o, "data.classes numbers all labels");
+    SET(positive, "");
+    SET(path, "n");
+    SET(classes, "2.0,5");
+    if (load(&f, &o, &t, &err))
+        fail_msg("%s", err.text);
+    assert_true(t.y[0] == 1 && t.y[1] == 0);
+    tacit_table_clear(&t);
+    o.source = TACIT_SOURCE_LIBSVM; /* by value */
+    folder_text(&f, "s", "+5 1:3\n2 1:4\n");
+    SET(path, "s");
+    if (load(&f, &o, &t, &err))
+        fail_msg("%s", err.text);
+    assert_true(t.y[0] == 1 && t.y[1] == 0);
+    tacit_table_clear(&t);
+    SET(classes, "2");
+    expect(&f, &o, "s: label 5 is not one of those in data.classes");
+    const char *const names[] = {"a", "b", "n", "s", NULL};
+    folder_remove(&f, names);
+}
+
 /* A word of `positive` may be in any of the files, but must be in one. */
 static void test_positive_over_files(void **state)
 {
@@ -282,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_absurd_sizes),
         cmocka_unit_test(test_files_behind_each_other),
         cmocka_unit_test(test_positive_over_files),
+        cmocka_unit_test(test_classes),
         cmocka_unit_test(test_side_files),
         cmocka_unit_test(test_label_rules),
         cmocka_unit_test(test_load_says_what_is_missing),

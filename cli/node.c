@@ -3,25 +3,17 @@
  * tacit node: one real peer, from its file to the end of its run. What happens goes to a log;
  * what came of it into the node's folder, readable by its owner alone where no epsilon covers it.
  */
-#include "ask.h"
+#include "node.h"
 #include "log_lines.h"
 #include "terminal.h"
 #include "verbs.h"
 
-#include "base/writer.h"
 #include "report/json_read.h"
 #include "runtime/node/log.h"
-#include "runtime/node/words.h"
 #include "tacit/consortium.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -69,72 +61,6 @@ static const cli_example examples[] = {
     {"tacit node --config node.yaml --set node.log=debug", "and say more"},
     {"tacit node -c node.yaml --json-log node.jsonl --quiet", "as a service, with a log to search"},
 };
-
-/* ---- files of its folder ---- */
-
-static tacit_status path_in(char *out, const char *folder, const char *name, tacit_error *err)
-{
-    const int n = snprintf(out, CLI_PATH_MAX, "%s/%s", folder, name);
-    if (n < 0 || n >= CLI_PATH_MAX)
-        return tacit_fail(err, TACIT_EINPUT, "the path \"%.200s...\" is too long", folder);
-    return TACIT_OK;
-}
-
-/* Complete or not at all: under another name first. The text is freed. */
-static tacit_status put_file(const char *folder, const char *name, char *text, tacit_error *err)
-{
-    char path[CLI_PATH_MAX], fresh[CLI_PATH_MAX + 8];
-    tacit_status status = path_in(path, folder, name, err);
-    if (status) {
-        free(text);
-        return status;
-    }
-    snprintf(fresh, sizeof fresh, "%s.tmp", path);
-    unlink(fresh);
-    status = cli_write_file(fresh, text, false, err);
-    if (!status && rename(fresh, path) != 0) {
-        status = tacit_fail(err, TACIT_EINPUT, "cannot make \"%.300s\": %s", path, strerror(errno));
-        unlink(fresh);
-    }
-    return status;
-}
-
-/* Where its status is shown, for tacit status: a port of this machine, or an address with it. */
-static tacit_status put_port(const tacit_node_plan *plan, uint16_t port, tacit_error *err)
-{
-    const char *where = plan->options->status, *colon = strrchr(where, ':');
-    const size_t len = colon ? (size_t)(colon - where) : 0;
-    char text[TACIT_TEXT_MAX + 16];
-    if (len == 0 || strncmp(where, "127.", 4) == 0 || strncmp(where, "0.0.0.0:", 8) == 0 ||
-        strncmp(where, "[::]:", 5) == 0 || strncmp(where, "localhost:", 10) == 0)
-        snprintf(text, sizeof text, "%u\n", port);
-    else
-        snprintf(text, sizeof text, "%.*s:%u\n", (int)len, where, port);
-    return put_file(plan->options->folder, CLI_STATUS_FILE, strdup(text), err);
-}
-
-static void take_port(const tacit_node_plan *plan)
-{
-    char path[CLI_PATH_MAX];
-    if (path_in(path, plan->options->folder, CLI_STATUS_FILE, NULL) == TACIT_OK)
-        unlink(path);
-}
-
-static tacit_status put_models(const tacit_node *node, const tacit_node_plan *plan,
-                               tacit_error *err)
-{
-    if (!plan->model)
-        return TACIT_OK;
-    const tacit_secret **models = calloc((size_t)plan->hosted_count + 1, sizeof(void *));
-    if (!models)
-        return tacit_out_of_memory(err);
-    for (uint32_t k = 0; k < plan->hosted_count; k++)
-        models[k] = tacit_node_model(node, k);
-    tacit_status status =
-        tacit_models_save(plan->options->folder, plan->model, models, plan->hosted_count, err);
-    free(models);
-    return status;
-}
 
 /* ---- the log ---- */
 
@@ -217,32 +143,6 @@ static void close_logs(node_logs *logs)
 
 /* ---- the node ---- */
 
-/* A link takes descriptors, and consortia can be large. Keys and records do not go into a core
- * dump. */
-static void set_limits(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_CORE, &limit) == 0) {
-        limit.rlim_cur = 0;
-        setrlimit(RLIMIT_CORE, &limit);
-    }
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max < 65536 ? limit.rlim_max : 65536;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
-/* A large message is a block of its own for malloc, which hands such blocks back to the system at
- * once: then every message is paid for in fresh pages. Keep a few megabytes instead. Only nodes of
- * large models ever have as much. */
-static void keep_blocks(void)
-{
-#ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 4 << 20);
-    mallopt(M_TRIM_THRESHOLD, 8 << 20);
-#endif
-}
-
 static void log_leaks(const tacit_peer *peer, const tacit_node_plan *plan)
 {
     const char *words[TACIT_LEAKS];
@@ -282,56 +182,28 @@ static void say_summary(const tacit_node_status *s, const tacit_node_plan *plan)
     printf("  %-22s%s/\n", "folder", plan->options->folder);
 }
 
-/* models.npy, board.jsonl if there is one, and summary.json; the latter on standard output, too, or
- * what it says in words. */
-static tacit_status leave_results(const tacit_node *node, const tacit_node_plan *plan,
-                                  const node_flags *flags, tacit_error *err)
-{
-    tacit_node_status look;
-    tacit_status status = put_models(node, plan, err);
-    if (!status && (status = tacit_node_board_save(node, plan, err)) == TACIT_NO)
-        status = TACIT_OK;
-    if (!status)
-        status = tacit_node_look(node, &look, err);
-    if (status)
-        return status;
-    tacit_writer text = {0};
-    node_words_json(&text, &look);
-    char *summary = tacit_writer_take(&text);
-    if (!summary)
-        status = tacit_out_of_memory(err);
-    if (!status && flags->json)
-        fputs(summary, stdout);
-    else if (!status && !flags->quiet && isatty(STDOUT_FILENO))
-        say_summary(&look, plan);
-    if (!status)
-        status = put_file(plan->options->folder, "summary.json", summary, err);
-    tacit_node_status_clear(&look);
-    return status;
-}
+typedef struct ending {
+    const tacit_node_plan *plan;
+    const node_flags *flags;
+} ending;
 
-static tacit_status run_node(const tacit_node_plan *plan, const node_flags *flags, tacit_error *err)
+/* summary.json on standard output, or what it says in words. */
+static tacit_status tell(void *ctx, const tacit_node *node, const char *summary, tacit_error *err)
 {
-    tacit_node *node = NULL;
-    tacit_status status = tacit_node_create(&node, plan, err);
+    const ending *e = ctx;
+    tacit_node_status look;
+    if (e->flags->json) {
+        fputs(summary, stdout);
+        return TACIT_OK;
+    }
+    if (e->flags->quiet || !isatty(STDOUT_FILENO))
+        return TACIT_OK;
+    tacit_status status = tacit_node_look(node, &look, err);
     if (status)
         return status;
-    const uint16_t port = tacit_node_status_port(node);
-    if (port)
-        status = put_port(plan, port, err);
-    if (!status)
-        status = tacit_node_run(node, cli_stop(), err);
-    take_port(plan);
-    if (status == TACIT_OK || status == TACIT_EINTERRUPTED) {
-        tacit_error late = {0};
-        const tacit_status left = leave_results(node, plan, flags, &late);
-        if (left)
-            status = tacit_fail(err, left, "%s", late.text);
-        else if (status == TACIT_EINTERRUPTED)
-            tacit_fail(err, status, "interrupted; the same command goes on");
-    }
-    tacit_node_destroy(node);
-    return status;
+    say_summary(&look, e->plan);
+    tacit_node_status_clear(&look);
+    return TACIT_OK;
 }
 
 static tacit_status run(const cli_args *args, tacit_error *err)
@@ -343,9 +215,7 @@ static tacit_status run(const cli_args *args, tacit_error *err)
         return tacit_fail(err, TACIT_EUSAGE,
                           "unexpected word \"%.100s\"; did you mean \"--config %.100s\"?",
                           args->words[0], args->words[0]);
-    set_limits();
-    keep_blocks();
-    cli_catch_signals();
+    cli_node_process();
     tacit_status status =
         tacit_peer_open(&peer, flags->config, args->repeated, args->repeated_count, err);
     if (status)
@@ -358,7 +228,7 @@ static tacit_status run(const cli_args *args, tacit_error *err)
     plan.log = on_log;
     plan.log_ctx = &logs;
     log_leaks(peer, &plan);
-    status = run_node(&plan, flags, err);
+    status = cli_node_run(&plan, tell, &(ending){&plan, flags}, err);
     close_logs(&logs);
 out:
     tacit_peer_close(peer);

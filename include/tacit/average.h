@@ -6,6 +6,7 @@
  * (docs/average.md): what is asked, what a peer holds, and a folder in which peers meet. What they
  * do then is protocol "gopa".
  */
+#include "tacit/board.h"
 #include "tacit/consortium.h"
 
 /* ---- what is asked: YAML section "average", in question.yaml ---- */
@@ -22,7 +23,7 @@ typedef enum tacit_average_what { TACIT_AVERAGE_MEAN, TACIT_AVERAGE_SUM } tacit_
 
 #define TACIT_AVERAGE_COLUMNS 1000
 #define TACIT_AVERAGE_ROWS 1000000
-#define TACIT_AVERAGE_PEERS 1000 /* of a folder made for one machine */
+#define TACIT_AVERAGE_PEERS 256 /* of a folder; all of them see one board */
 
 typedef struct tacit_question {
     double least, most; /* of a number that is asked for; of a histogram, all of its bins */
@@ -81,6 +82,22 @@ tacit_status tacit_average_config(tacit_config *config, const tacit_average_plan
  * nothing is left. */
 tacit_status tacit_average_prepare(const char *folder, const tacit_average_plan *plan,
                                    tacit_error *err);
+/* What came out: value[k] = centre + total / count, or that times count, in the unit of what is
+ * asked. */
+typedef struct tacit_answer {
+    double *value;             /* question->numbers */
+    uint64_t members, records; /* records: the same, unless a record is the unit */
+    double noise;              /* at most: standard deviation of each value, by noise alone */
+} tacit_answer;
+/* From a board that was checked. */
+tacit_status tacit_answer_of_board(tacit_answer *answer, const tacit_question *question,
+                                   const tacit_experiment *experiment, uint32_t peers,
+                                   const tacit_board *board, tacit_error *err);
+/* The same of agents who said what they heard: a simulation. TACIT_NO: nobody heard anything. */
+tacit_status tacit_answer_of_session(tacit_answer *answer, const tacit_question *question,
+                                     tacit_session *session, tacit_error *err);
+void tacit_answer_clear(tacit_answer *answer);
+
 /* The folder of the consortium that FOLDER/node.yaml belongs to (caller frees). */
 tacit_status tacit_average_place(char **folder, const char *node_folder, tacit_error *err);
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <ftw.h>
 #include <inttypes.h>
+#include <math.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,20 @@ static tacit_status set_name(tacit_config *config, const tacit_average_options *
     return set(config, err, "run.name=average-%s", digits);
 }
 
+/* Of a histogram one number is 1 and the others 0, or a mean of such rows. They are all on a ball
+ * around (1/p, ..., 1/p) that is smaller than that around the box [0, 1]^p: noise for it is less.
+ */
+static tacit_status set_range(tacit_config *config, const tacit_question *q, tacit_error *err)
+{
+    const double bins = q->numbers;
+    tacit_status status = set(config, err, "protocol.low=%.17g", q->edge ? 2 / bins - 1 : q->least);
+    if (!status)
+        status = set(config, err, "protocol.high=%.17g", q->edge ? 1 : q->most);
+    if (!status && q->edge)
+        status = set(config, err, "privacy.clip=%.17g", sqrt(1 - 1 / bins));
+    return status;
+}
+
 static tacit_status set_protocol(tacit_config *config, const tacit_average_plan *plan,
                                  const tacit_question *q, tacit_error *err)
 {
@@ -68,9 +83,7 @@ static tacit_status set_protocol(tacit_config *config, const tacit_average_plan 
     if (!status)
         status = set(config, err, "protocol.what=%s", q->sum ? "sum" : "mean");
     if (!status)
-        status = set(config, err, "protocol.least=%.17g", q->edge ? 0 : q->least);
-    if (!status)
-        status = set(config, err, "protocol.most=%.17g", q->edge ? 1 : q->most);
+        status = set_range(config, q, err);
     if (!status)
         status =
             set(config, err, "protocol.masks=%s", plan->gaussian_masks ? "gaussian" : "uniform");
@@ -80,7 +93,9 @@ static tacit_status set_protocol(tacit_config *config, const tacit_average_plan 
         status = set(config, err, "protocol.absent=%.17g", plan->absent);
     if (!status)
         status = set(config, err, "protocol.patience=%.17g", plan->patience);
-    return status ? status : set(config, err, "protocol.board=true");
+    return status ? status
+                  : set(config, err, "protocol.board=%s",
+                        plan->peers <= TACIT_AVERAGE_PEERS ? "true" : "false");
 }
 
 tacit_status tacit_average_config(tacit_config *config, const tacit_average_plan *plan,
@@ -97,6 +112,8 @@ tacit_status tacit_average_config(tacit_config *config, const tacit_average_plan
         status = set(config, err, "run.every=0");
     if (!status)
         status = set(config, err, "model.loss=squared");
+    if (!status)
+        status = set(config, err, "model.scalar=f64");
     if (!status)
         status = set_protocol(config, plan, &q, err);
     if (!status)

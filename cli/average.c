@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tacit average: a private mean, sum or histogram of what N peers hold, and nothing else. Four
+ * words: prepare a folder in which they meet, join as one of them, verify what was published, and
+ * simulate all of it beforehand.
+ */
+#include "average.h"
+#include "terminal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) .offset = offsetof(average_flags, member)
+static const char *const whats[] = {"mean", "sum", NULL};
+static const char *const units[] = {"record", "user", NULL};
+static const char *const masks[] = {"uniform", "gaussian", NULL};
+
+static const tacit_option options[] = {
+    {.key = "peers",
+     .type = TACIT_OPT_INT,
+     .fallback = "0",
+     .min = 0,
+     .max = 1e9,
+     .letter = 'n',
+     .help = "prepare: how many there are",
+     AT(peers)},
+    {.key = "range",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .letter = 'r',
+     .value_name = "LEAST:MOST",
+     .help = "prepare, simulate: what a number may be, as in 0:100, known without looking at data",
+     AT(range)},
+    {.key = "bins",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .letter = 'b',
+     .value_name = "EDGES",
+     .help = "prepare, simulate: a histogram with these edges, as in 0,10,20,50",
+     AT(bins)},
+    {.key = "columns",
+     .type = TACIT_OPT_INT,
+     .fallback = "1",
+     .min = 1,
+     .max = TACIT_AVERAGE_COLUMNS,
+     .letter = 'c',
+     .help = "prepare, simulate: numbers in a row, each averaged for itself",
+     AT(columns)},
+    {.key = "what",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "mean",
+     .choices = whats,
+     .letter = 'w',
+     .help = "prepare, simulate: what is asked for",
+     AT(what)},
+    {.key = "epsilon",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0",
+     .min = 0,
+     .max = 1e6,
+     .letter = 'e',
+     .help = "prepare, simulate: the budget of each peer",
+     AT(epsilon)},
+    {.key = "delta",
+     .type = TACIT_OPT_REAL,
+     .fallback = "1e-6",
+     .min = 1e-300,
+     .max = 0.5,
+     .letter = 'd',
+     .help = "prepare, simulate: and its delta",
+     AT(delta)},
+    {.key = "unit",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "user",
+     .choices = units,
+     .letter = 'u',
+     .help = "prepare, simulate: what is protected, all that a peer holds or one of its rows",
+     AT(unit)},
+    {.key = "colluders",
+     .type = TACIT_OPT_INT,
+     .fallback = "0",
+     .min = 0,
+     .max = 1e9,
+     .help = "prepare, simulate: so many peers may tell each other all they know",
+     AT(colluders)},
+    {.key = "absent",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0.2",
+     .min = 0,
+     .max = 0.9,
+     .help = "prepare, simulate: this part of the peers may get lost on the way",
+     AT(absent)},
+    {.key = "masks",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "uniform",
+     .choices = masks,
+     .help = "prepare, simulate: what pairs hide words by, masks or noise as in the paper on GOPA",
+     AT(masks)},
+    {.key = "wait",
+     .type = TACIT_OPT_REAL,
+     .fallback = "600",
+     .min = 1,
+     .max = 1e6,
+     .value_name = "SECONDS",
+     .help = "prepare: how long peers wait for each other to come",
+     AT(wait)},
+    {.key = "patience",
+     .type = TACIT_OPT_REAL,
+     .fallback = "5",
+     .min = 0.01,
+     .max = 1e6,
+     .value_name = "SECONDS",
+     .help = "prepare, simulate: and, once they have begun, for one who is silent",
+     AT(patience)},
+    {.key = "port",
+     .type = TACIT_OPT_INT,
+     .fallback = "0",
+     .min = 0,
+     .max = 65535,
+     .letter = 'p',
+     .value_name = "BASE",
+     .help = "prepare: the first peer's port, the others' follow; 0: free ones are found",
+     AT(port)},
+    {.key = "value",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .letter = 'v',
+     .value_name = "NUMBER",
+     .help = "join: what this peer holds; with columns, numbers separated by commas",
+     AT(value)},
+    {.key = "values",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .value_name = "FILE",
+     .help = "join: the same from a file, a row a line",
+     AT(values)},
+    {.key = "members",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .letter = 'm',
+     .value_name = "FILE",
+     .help = "verify: members.csv from somebody you trust, whose keys must be those of the board",
+     AT(members)},
+    {.key = "seed",
+     .type = TACIT_OPT_INT,
+     .fallback = "1",
+     .min = 0,
+     .max = 1e15,
+     .letter = 's',
+     .help = "simulate: another seed is other noise",
+     AT(seed)},
+    CLI_FLAG_THREADS(AT(threads)),
+    CLI_FLAG_SWITCH("json", 'j', "print the result as JSON", AT(json)),
+    CLI_FLAG_SWITCH("quiet", 'q', "no progress and no remarks", AT(quiet)),
+};
+
+static const tacit_section section = {
+    .options = options, .count = sizeof options / sizeof *options, .size = sizeof(average_flags)};
+
+static const cli_example examples[] = {
+    {"tacit average simulate salaries.csv --range 0:200000 --epsilon 1",
+     "how exact would it be? a number a line, a line a peer"},
+    {"tacit average prepare talk --peers 10 --range 0:100 --epsilon 1",
+     "a folder in which ten peers meet"},
+    {"tacit average join talk/node-003 --value 42.5",
+     "one of them; the result comes when all have joined"},
+    {"tacit average verify talk/node-003/state/board.jsonl --members talk/members.csv",
+     "add up what they published; exit code 6 if anything is wrong"},
+    {"tacit average prepare ages --peers 30 --bins 0,18,30,45,60,120 --epsilon 2 --absent 0.2",
+     "a histogram, of whom one in five may get lost"},
+};
+
+/* ---- prepare ---- */
+
+tacit_average_plan average_plan(const average_flags *f)
+{
+    tacit_average_plan plan = {
+        .question = {.columns = f->columns, .what = f->what},
+        .peers = f->peers > UINT32_MAX ? UINT32_MAX : (uint32_t)f->peers,
+        .epsilon = f->epsilon,
+        .delta = f->delta,
+        .unit = f->unit == 0 ? TACIT_UNIT_RECORD : TACIT_UNIT_USER,
+        .gaussian_masks = f->masks == 1,
+        .colluders = f->colluders,
+        .absent = f->absent,
+        .patience = f->patience,
+        .wait = f->wait,
+        .port = (uint16_t)f->port,
+    };
+    snprintf(plan.question.range, sizeof plan.question.range, "%s", f->range);
+    snprintf(plan.question.bins, sizeof plan.question.bins, "%s", f->bins);
+    return plan;
+}
+
+static void say_prepared(const char *folder, const average_flags *f)
+{
+    char text[1400];
+    printf("%s%s%s: %lld peers may meet here\n", cli_bold(), folder, cli_plain(),
+           (long long)f->peers);
+    printf("  %-22s%s\n", "asked for",
+           *f->bins                       ? "a histogram"
+           : f->what == TACIT_AVERAGE_SUM ? "a sum"
+                                          : "a mean");
+    printf("  %-22s", "budget");
+    snprintf(text, sizeof text, "epsilon %g at delta %g for %s", f->epsilon, f->delta,
+             f->unit == 0 ? "one row of a peer" : "all that a peer holds");
+    cli_wrap(text, 24, 24);
+    printf("  %-22s", "next");
+    snprintf(text, sizeof text,
+             "each peer, here or elsewhere: \"tacit average join %.300s/node-000 --value NUMBER\", "
+             "node-001 and so on. A peer needs its own folder and the files beside it, and nobody "
+             "else's folder: node-*/identity.key is the secret by which it is known.",
+             folder);
+    cli_wrap(text, 24, 24);
+}
+
+static tacit_status prepare(const char *folder, const average_flags *flags, tacit_error *err)
+{
+    const tacit_average_plan plan = average_plan(flags);
+    if (flags->peers == 0)
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "how many peers are there? as in \"tacit average prepare %.100s --peers "
+                          "10 --range 0:100 --epsilon 1\"",
+                          folder);
+    tacit_status status = tacit_average_prepare(folder, &plan, err);
+    if (!status && !flags->quiet)
+        say_prepared(folder, flags);
+    return status;
+}
+
+/* ---- words ---- */
+
+static const char *const words[] = {"prepare", "join", "simulate", "verify", NULL};
+enum { PREPARE, JOIN, SIMULATE, VERIFY };
+
+static tacit_status check_flags(int word, const average_flags *f, tacit_error *err)
+{
+    const struct {
+        const char *flag;
+        bool given, wanted;
+    } all[] = {
+        {"range", *f->range, word == PREPARE || word == SIMULATE},
+        {"bins", *f->bins, word == PREPARE || word == SIMULATE},
+        {"epsilon", f->epsilon != 0, word == PREPARE || word == SIMULATE},
+        {"peers", f->peers != 0, word == PREPARE},
+        {"value", *f->value, word == JOIN},
+        {"values", *f->values, word == JOIN},
+        {"members", *f->members, word == VERIFY},
+    };
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        if (all[k].given && !all[k].wanted)
+            return tacit_fail(err, TACIT_EUSAGE, "--%s does not go with \"tacit average %s\"",
+                              all[k].flag, words[word]);
+    const bool asks = word == PREPARE || word == SIMULATE;
+    if (asks && !*f->range && !*f->bins)
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "--range or --bins is missing: what a number may be, as in --range "
+                          "0:100; noise is made for that range, so it must be known without "
+                          "looking at the data");
+    if (asks && !(f->epsilon > 0))
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "--epsilon is missing: how much the result may tell of one peer, as in "
+                          "--epsilon 1");
+    return TACIT_OK;
+}
+
+static tacit_status run(const cli_args *args, tacit_error *err)
+{
+    static const char *const expected[] = {
+        "prepare DIR --peers 10 --range 0:100 --epsilon 1", "join DIR/node-000 --value 42.5",
+        "simulate VALUES.csv --range 0:100 --epsilon 1", "verify DIR/node-000/state/board.jsonl"};
+    const average_flags *flags = args->flags;
+    int word = 0;
+    while (args->word_count > 0 && words[word] && strcmp(args->words[0], words[word]) != 0)
+        word++;
+    if (args->word_count == 0 || !words[word])
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "expected prepare, join, simulate or verify%s%.60s%s, as in \"tacit "
+                          "average %s\"",
+                          args->word_count ? ", not \"" : "",
+                          args->word_count ? args->words[0] : "", args->word_count ? "\"" : "",
+                          expected[PREPARE]);
+    if (args->word_count != 2)
+        return tacit_fail(err, TACIT_EUSAGE, "expected one %s, as in \"tacit average %s\"",
+                          word == PREPARE || word == JOIN ? "folder" : "file", expected[word]);
+    tacit_status status = check_flags(word, flags, err);
+    if (status)
+        return status;
+    switch (word) {
+    case PREPARE:
+        return prepare(args->words[1], flags, err);
+    case JOIN:
+        return average_join(args->words[1], flags, err);
+    case SIMULATE:
+        return average_simulate(args->words[1], flags, err);
+    default:
+        return average_verify(args->words[1], flags, err);
+    }
+}
+
+const cli_verb cli_average = {
+    .name = "average",
+    .argument = "prepare|join|simulate|verify PATH",
+    .summary = "a private mean, sum or histogram of what peers hold",
+    .prose =
+        "N peers each hold a number, a row of numbers or several rows. All of them learn the mean "
+        "(or sum, or histogram) over those who took part, with noise for epsilon, and nobody "
+        "learns more, whoever adds up; the noise is made of shares, no more of it than one who "
+        "is trusted would add. prepare writes a folder in which they meet, with a key for each; "
+        "join is one real peer, from what it holds to the result; killed and started again with "
+        "the same words, it goes on. simulate does all of it in one process. verify adds up what "
+        "was published, signed, and checks who signed: exit code 6 if anything is wrong. Numbers "
+        "out of range are brought to its nearer end by their owner. docs/average.md says what an "
+        "adversary sees.",
+    .flags = &section,
+    .words = words,
+    .examples = examples,
+    .example_count = sizeof examples / sizeof *examples,
+    .run = run,
+};

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of docs/studies/personalized-private.md from the tables under bench/results/.
+"""Pictures of docs/studies/personalized-private.md and chorus.md from the tables under bench/results/.
 
 Usage: tools/draw_studies.py [RESULTS [IMAGES]]      (bench/results, docs/images)
 """
@@ -229,6 +229,84 @@ def literal():
     picture.save("literal.svg")
 
 
+STUDY = [("alone, tuned (no message)", "alone, tuned", "c0", True),
+         ("cd without privacy", "cd without privacy", "c1", True),
+         ("private cd; local", "private cd; local", "c1", False),
+         ("private cd and a private finish; local", "private cd, finish; local", "c6", False),
+         ("one-shot, flooded; local", "one-shot, flooded; local", "c5", False),
+         ("chorus, one sum; secure", "chorus, one sum; secure", "c3", False),
+         ("chorus, rounds chosen; secure", "chorus, rounds chosen; secure", "c4", False)]
+
+
+def curves(table, panel):
+    """series -> [(x, y, low, high)] of a panel of `tacit reproduce`."""
+    out = {}
+    for r in table:
+        if r["panel"] == panel:
+            out.setdefault(r["series"], []).append(
+                (r["x"], float(r["y"]), float(r["low"]), float(r["high"])))
+    return out
+
+
+def draw_curve(panel, curve, colour, dashed=False):
+    panel.line([(x, y) for x, y, _, _ in curve], colour, dashed,
+               None if dashed else [(x, low, high) for x, _, low, high in curve])
+
+
+def study_budgets():
+    one = curves(rows("chorus_study.csv"), "chorus-budgets:accuracy-by-epsilon")
+    picture = Picture("Accuracy by budget", "paper 000, section 5.1, p = 100; 20 problems, bands: 95 % intervals; "
+                      "\u03b4 = e\u207b\u2075, one record replaced", 860, 470)
+    picture.legend([(label, colour, dashed) for _, label, colour, dashed in STUDY], 24, 78, 820)
+    budgets = [x for x, *_ in next(iter(one.values()))]
+    panel = Panel(picture, (72, 140, 750, 270), "", "\u03b5 of one record, spent by each agent", "test accuracy",
+                  [(b, b) for b in budgets], spread(budgets), (0.5, 1.0))
+    for series, _, colour, dashed in STUDY:
+        draw_curve(panel, one[series], colour, dashed)
+    picture.save("chorus-budgets.svg")
+
+
+def study_company():
+    table = rows("chorus_study.csv")
+    picture = Picture("Company, and distrust", "chorus, one sum, trust secure; bands: 95 % intervals where there is more "
+                      "than one problem; \u03b4 = e\u207b\u2075", 860, 440)
+    agents = curves(table, "chorus-agents:accuracy-by-agents")
+    places = [x for x, *_ in agents["chorus, epsilon 1.05"]]
+    panel = Panel(picture, (72, 140, 340, 230), "by the number of agents (ideal sum)", "agents", "test accuracy",
+                  [(n, f"{int(float(n)):,}") for n in places], spread(places), (0.65, 1.0))
+    kinds = [("chorus, epsilon 1.05", "\u03b5 = 1.05", "c3"), ("chorus, epsilon 0.15", "\u03b5 = 0.15", "c2"),
+             ("chorus, epsilon 0.01", "\u03b5 = 0.01", "c4")]
+    picture.legend([(label, colour, False) for _, label, colour in kinds] + [("alone", "c0", True)], 24, 78, 400)
+    for series, _, colour in kinds:
+        draw_curve(panel, agents[series], colour)
+    draw_curve(panel, agents["alone, tuned (no message)"], "c0", True)
+    colluders = curves(table, "chorus-colluders:accuracy-by-colluders")
+    places = [x for x, *_ in colluders["epsilon 1.05"]]
+    panel = Panel(picture, (492, 140, 340, 230), "100 agents, over masks", "part of the agents that may collude",
+                  "test accuracy", [(f, f) for f in places], spread(places), (0.65, 1.0))
+    kinds = [("epsilon 1.05", "\u03b5 = 1.05", "c3"), ("epsilon 0.55", "\u03b5 = 0.55", "c1"),
+             ("epsilon 0.15", "\u03b5 = 0.15", "c2")]
+    picture.legend([(label, colour, False) for _, label, colour in kinds], 448, 78, 400)
+    for series, _, colour in kinds:
+        draw_curve(panel, colluders[series], colour)
+    picture.save("chorus-company.svg")
+
+
+def study_audit():
+    one = curves(rows("chorus_study.csv"), "chorus-audit:shown-by-claimed")
+    picture = Picture("What an attacker shows of each \u03b5", "lower bounds with confidence 0.95, mean of three problems, bands: "
+                      "least and largest; on or above the dashed line a claim would be refuted", 860, 400)
+    claims = [x for x, *_ in one["the claim"]]
+    low, high = math.log10(0.03), math.log10(7)
+    panel = Panel(picture, (72, 110, 750, 220), "", "\u03b5 claimed", "\u03b5 shown", [(c, c) for c in claims],
+                  lambda c: (math.log10(float(c)) - low) / (high - low), (0, 5.2), "%.0f")
+    entries = [("the claim", "c0", True), ("one sum", "c3", False), ("four rounds", "c4", False)]
+    picture.legend(entries, 24, 78, 820)
+    for series, colour, dashed in entries:
+        draw_curve(panel, one[series], colour, dashed)
+    picture.save("chorus-audit.svg")
+
+
 if __name__ == "__main__":
-    for draw in personal, groups, chorus, literal:
+    for draw in personal, groups, chorus, literal, study_budgets, study_company, study_audit:
         draw()

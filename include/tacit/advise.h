@@ -39,6 +39,14 @@ typedef struct tacit_prospect {
     uint64_t ticks;  /* releases of each agent */
 } tacit_prospect;
 
+/* How a chorus should be sung. */
+typedef struct tacit_voices {
+    uint32_t rank;
+    double alpha, kappa;
+    uint64_t rounds;
+    double clarity; /* signal over noise of one voice, in squares, after one round */
+} tacit_voices;
+
 typedef struct tacit_advice {
     uint32_t agents, looked_at; /* prospects are means over so many of them */
     size_t features;
@@ -53,6 +61,7 @@ typedef struct tacit_advice {
     double ratio;   /* contraction by one tick of cd, as planned with */
     bool score;     /* `score` is a number */
     tacit_prospect prospect[TACIT_STRATEGIES];
+    tacit_voices voices;
     tacit_strategy best[2]; /* under trust local, and with secure sums; ALONE: not worth it */
 } tacit_advice;
 

@@ -200,6 +200,7 @@ typedef struct tacit_kernel {
     int kind; /* tacit_kernel_kind */
     double kappa, alpha;
     double decay, constant; /* spectral: the exponent; a factor for constant modes */
+    bool raw;               /* coordinates as the kernel has them, the longest of norm 1 */
 } tacit_kernel;
 /* `rank` coordinates of each agent, agent after agent, from the kernel's leading eigenvectors
  * (times the roots of their eigenvalues), of norm 1; zeros for agents they do not reach. */
@@ -213,9 +214,10 @@ tacit_status tacit_graph_basis(const tacit_graph *graph, const tacit_kernel *ker
 tacit_status tacit_kernel_graph(tacit_graph *graph, double *diagonal, uint32_t agents,
                                 const double *kernel, tacit_error *err);
 /* tacit_graph_basis of such a kernel: leading eigenvectors times the roots of their eigenvalues;
- * what is negative in its spectrum, which no covariance has, is left out. */
-tacit_status tacit_kernel_basis(const tacit_graph *graph, const double *diagonal, size_t rank,
-                                double *basis, tacit_error *err);
+ * what is negative in its spectrum, which no covariance has, is left out. `raw` as in tacit_kernel.
+ */
+tacit_status tacit_kernel_basis(const tacit_graph *graph, const double *diagonal, bool raw,
+                                size_t rank, double *basis, tacit_error *err);
 
 /* ---- factorisations ----
  * With columns C (the basis) and A = C^T C, the prior of agent i from a noisy sum Y = C S + Z is
@@ -223,8 +225,8 @@ tacit_status tacit_kernel_basis(const tacit_graph *graph, const double *diagonal
  * the root of the sum of their squares. For any r x r matrix G the same A is (C^T G^-1)(G C), and
  * the error is that of the rows of C^T G^-1. This looks for the G of least error under which no
  * column is longer than 1, and puts G C into `basis`. `weight` is m; NULL: 1 for all. It never
- * makes the error larger. `error` (NULL: not wanted) is that before and after, for noise 1, and a
- * bound below which no G gets. */
+ * makes the error larger; columns of length 1 each are the best there are, and stay. `error` (NULL:
+ * not wanted) is that before and after, for noise 1, and a bound below which no G gets. */
 typedef struct tacit_factored {
     double before, after, bound;
 } tacit_factored;

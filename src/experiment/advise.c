@@ -24,7 +24,7 @@
  * r^2T + N T (1-r)/(1+r) (1-r^2T), N the noise over the signal of one release. For the direction
  * alone, T ticks are worth one release with sigma^2 / f, f = (1-r^T)(1+r) / ((1+r^T) T (1-r)) <= 1.
  */
-#include "tacit/advise.h"
+#include "experiment/advise.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -439,7 +439,7 @@ static void turn_all(const asking *a, const double *turn, double *all)
 static tacit_status choose_directions(asking *a, tacit_error *err)
 {
     const uint32_t n = a->graph->agents, r = a->rank;
-    const tacit_kernel kernel = {TACIT_KERNEL_SPECTRAL, 1, 10, 1, 0.25};
+    const tacit_kernel kernel = {TACIT_KERNEL_SPECTRAL, 1, 10, 1, 0.25, false};
     double *all = calloc((size_t)n * (r + 1), sizeof *all), *w = all ? all + (size_t)n * r : NULL;
     double q[RANK * RANK] = {0}, turn[RANK * RANK];
     if (!all)
@@ -554,8 +554,11 @@ static tacit_status ask(asking *a, tacit_advice *out, tacit_error *err)
         status = choose_directions(a, err);
     if (!status) {
         describe(a, out);
-        status = look_ahead(a, out, err);
+        status = tacit_advise_voices(&out->voices, a->graph, out->mean_records * out->agents, a->p,
+                                     a->signal, out->sigma, err);
     }
+    if (!status)
+        status = look_ahead(a, out, err);
     free(a->basis);
     free(a->captured);
     free(a->mode);
@@ -576,6 +579,10 @@ static tacit_status advise(tacit_advice *out, const tacit_session *session,
 {
     const tacit_experiment *e = session->experiment;
     const tacit_graph *g = &session->graph;
+    if (tacit_model_classes(session->model) > 0)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "what to expect is worked out for \"model.loss: logistic\" and "
+                          "\"squared\", not for \"softmax\"");
     asking a = {.session = session,
                 .graph = g,
                 .guess = guess,
@@ -660,6 +667,13 @@ char *tacit_advice_json(const tacit_advice *advice, const tacit_assumed *guess)
     for (int s = 0; s < TACIT_STRATEGIES; s++)
         write_prospect(&json, (tacit_strategy)s, &advice->prospect[s]);
     tacit_json_end(&json, ']');
+    tacit_json_begin(&json, "chorus", '{');
+    tacit_json_count(&json, "rank", advice->voices.rank);
+    tacit_json_real(&json, "alpha", advice->voices.alpha);
+    tacit_json_real(&json, "kappa", advice->voices.kappa);
+    tacit_json_count(&json, "rounds", advice->voices.rounds);
+    tacit_json_real(&json, "clarity", advice->voices.clarity);
+    tacit_json_end(&json, '}');
     tacit_json_text(&json, "best_local", tacit_strategy_name(advice->best[0]));
     tacit_json_text(&json, "best_secure", tacit_strategy_name(advice->best[1]));
     tacit_json_end(&json, '}');

@@ -90,8 +90,22 @@ tacit_status tacit_basis_rank(const tacit_graph *g, size_t rank, tacit_error *er
     return TACIT_OK;
 }
 
-void tacit_basis_rows(const tacit_graph *g, size_t rank, const double *scale, const double *vector,
-                      double *basis)
+/* The longest gets length 1. */
+static void shorten(size_t n, size_t rank, double *basis)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++) {
+        double squares = 0;
+        for (size_t k = 0; k < rank; k++)
+            squares += basis[i * rank + k] * basis[i * rank + k];
+        most = fmax(most, squares);
+    }
+    for (size_t k = 0; most > 0 && k < n * rank; k++)
+        basis[k] /= sqrt(most);
+}
+
+void tacit_basis_rows(const tacit_graph *g, size_t rank, bool raw, const double *scale,
+                      const double *vector, double *basis)
 {
     const size_t n = g->agents;
     for (size_t i = 0; i < n; i++) {
@@ -103,8 +117,10 @@ void tacit_basis_rows(const tacit_graph *g, size_t rank, const double *scale, co
         const double length = sqrt(squares) * sqrt((double)n);
         const bool reached = g->row[i + 1] > g->row[i] && length > UNREACHED;
         for (size_t k = 0; k < rank; k++)
-            row[k] = reached ? row[k] / sqrt(squares) : 0;
+            row[k] = !reached ? 0 : raw ? row[k] : row[k] / sqrt(squares);
     }
+    if (raw)
+        shorten(n, rank, basis);
 }
 
 tacit_status tacit_graph_basis(const tacit_graph *g, const tacit_kernel *kernel, size_t rank,
@@ -130,7 +146,7 @@ tacit_status tacit_graph_basis(const tacit_graph *g, const tacit_kernel *kernel,
     if (status == TACIT_OK) {
         for (size_t k = 0; k < rank; k++)
             value[k] = weight_of(kernel, value[k]);
-        tacit_basis_rows(g, rank, value, vector, basis);
+        tacit_basis_rows(g, rank, kernel->raw, value, vector, basis);
     }
     free(m.weight);
     free(m.diagonal);

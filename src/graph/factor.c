@@ -12,7 +12,10 @@
  * the trace of that inner root, and u = max_j c_j^T M c_j. Then M / u is feasible with error u T,
  * and T^2 is a bound from below, so u / T - 1 says how far from the optimum one is. Since
  * sum_j w_j c_j^T M c_j = T, weights are improved by w_j <- w_j (c_j^T M c_j) / T: the
- * multiplicative algorithm of optimal experimental design, whose problem this is.
+ * multiplicative algorithm of optimal experimental design, whose problem this is. It starts from
+ * w_j = 1 / (A m)_j^2, for which S is K up to a factor, and M the identity: if all columns have
+ * length 1, that is the solution, whatever m is. There is something to gain only where columns have
+ * the lengths that the kernel gives them.
  *
  * G = M^1/2, the symmetric root: it has no free signs or rotations, so that all machines find the
  * same one, and where there is nothing to gain it is the identity.
@@ -115,27 +118,27 @@ static bool find_axes(design *p, const double *basis)
     return true;
 }
 
-/* K, and weights to start from: the same for all who have a column. */
+/* K, and weights to start from. */
 static void weigh(design *p, const double *weight)
 {
     const size_t n = p->n, d = p->d;
-    double *total = p->room, most = 0;
-    size_t heard = 0;
+    double *total = p->room, most = 0, sum = 0;
     memset(total, 0, d * sizeof *total);
     memset(p->k, 0, d * d * sizeof *p->k);
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < d; l++)
             total[l] += (weight ? weight[i] : 1) * p->x[i * d + l];
-    for (size_t i = 0; i < n; i++) {
-        heard += dot(d, p->x + i * d, p->x + i * d) > 0;
+    for (size_t i = 0; i < n; i++)
         most = fmax(most, dot(d, total, p->x + i * d));
-    }
     for (size_t i = 0; i < n; i++) {
         const double *x = p->x + i * d;
-        const double mass = most > 0 ? fmax(dot(d, total, x), most / 10) : 1;
-        p->w[i] = dot(d, x, x) > 0 ? 1 / (double)heard : 0;
-        add_square(d, 1 / (mass * mass), x, p->k);
+        const double mass = most > 0 ? fmax(dot(d, total, x) / most, 0.1) : 1;
+        p->w[i] = dot(d, x, x) > 0 ? 1 / (mass * mass) : 0;
+        sum += p->w[i];
+        add_square(d, p->w[i] / (most > 0 ? most * most : 1), x, p->k);
     }
+    for (size_t i = 0; i < n; i++)
+        p->w[i] /= sum;
 }
 
 /* ---- towards the best ---- */

@@ -81,7 +81,7 @@ tacit_status tacit_kernel_graph(tacit_graph *graph, double *diagonal, uint32_t a
     return status;
 }
 
-tacit_status tacit_kernel_basis(const tacit_graph *g, const double *diagonal, size_t rank,
+tacit_status tacit_kernel_basis(const tacit_graph *g, const double *diagonal, bool raw, size_t rank,
                                 double *basis, tacit_error *err)
 {
     tacit_status status = tacit_basis_rank(g, rank, err);
@@ -98,7 +98,7 @@ tacit_status tacit_kernel_basis(const tacit_graph *g, const double *diagonal, si
     if (status == TACIT_OK) {
         for (size_t k = 0; k < rank; k++)
             value[k] = sqrt(fmax(value[k], 0));
-        tacit_basis_rows(g, rank, value, vector, basis);
+        tacit_basis_rows(g, rank, raw, value, vector, basis);
     }
     free(value);
     free(vector);

@@ -82,11 +82,14 @@ static tacit_status make(chorus_shared *s, const tacit_graph *graph, const doubl
     s->column = malloc(bytes);
     if (!s->column)
         return tacit_out_of_memory(err);
+    const bool optimal = s->options.factor == CHORUS_FACTOR_OPTIMAL;
+    tacit_kernel kernel = s->options.kernel;
+    kernel.raw = optimal; /* of columns of length 1 nothing could be better */
     tacit_status status =
-        diagonal ? tacit_kernel_basis(graph, diagonal, s->rank, s->column, err)
-                 : tacit_graph_basis(graph, &s->options.kernel, s->rank, s->column, err);
+        diagonal ? tacit_kernel_basis(graph, diagonal, optimal, s->rank, s->column, err)
+                 : tacit_graph_basis(graph, &kernel, s->rank, s->column, err);
     /* Weights of 1: peers do not know each other's numbers of records beforehand. */
-    if (status == TACIT_OK && s->options.factor == CHORUS_FACTOR_OPTIMAL)
+    if (status == TACIT_OK && optimal)
         status = tacit_basis_optimise(graph->agents, s->rank, NULL, s->column, NULL, err);
     return status;
 }

@@ -26,7 +26,7 @@ static void try_kernel(const tacit_matrix *m)
         return;
     }
     const size_t rank = n > 1 ? 2 : 1;
-    tacit_status status = tacit_kernel_basis(&graph, diagonal, rank, basis, &err);
+    tacit_status status = tacit_kernel_basis(&graph, diagonal, m->value[0] > 1, rank, basis, &err);
     if (status == TACIT_OK)
         status = tacit_basis_optimise(n, rank, NULL, basis, NULL, &err);
     for (size_t i = 0; i < n && status == TACIT_OK; i++) {

@@ -52,7 +52,7 @@ static void perform(stage *s, int loss)
     static const char *const settings[][2] = {
         {"rounds", "2"},           {"radius", "1.5"},          {"misfit", "0.2"},
         {"finish-strengths", "2"}, {"finish-choice", "first"}, {"rank", "3"}};
-    const tacit_kernel kernel = {TACIT_KERNEL_SPECTRAL, 1, 10, 1, 0.25};
+    const tacit_kernel kernel = {TACIT_KERNEL_SPECTRAL, 1, 10, 1, 0.25, false};
     const tacit_protocol *protocol = tacit_protocol_find("chorus");
     tacit_error err = {0};
     memset(s, 0, sizeof *s);

@@ -126,7 +126,7 @@ static void direct(const stage *s, size_t rank, double scale, models out)
 {
     static double c[N * N], q[N * N], h[N * P];
     tacit_error err = {0};
-    const tacit_kernel kernel = {TACIT_KERNEL_SPECTRAL, 1, 10, 1, 0.25};
+    const tacit_kernel kernel = {TACIT_KERNEL_SPECTRAL, 1, 10, 1, 0.25, false};
     check_ok(tacit_graph_basis(&s->q.graph, &kernel, rank, c, &err), &err);
     memset(q, 0, sizeof q);
     memset(h, 0, sizeof h);
@@ -273,7 +273,7 @@ static void test_sum_of_statistics(void **state)
     problem_build(&turned, TACIT_F64);
     s.world.data = s.q.data;
     s.world.model = s.q.model;
-    const tacit_kernel kernel = {TACIT_KERNEL_SPECTRAL, 1, 10, 1, 0.25};
+    const tacit_kernel kernel = {TACIT_KERNEL_SPECTRAL, 1, 10, 1, 0.25, false};
     check_ok(tacit_graph_basis(&s.q.graph, &kernel, R, c, &err), &err);
     statistic(&s.q, WHO, stat);
     heard one = overhear(&s);
@@ -318,7 +318,7 @@ static void test_attacker(void **state)
         problem_build(&s.q, TACIT_F64);
         s.world.data = s.q.data;
         s.world.model = s.q.model;
-        const tacit_kernel kernel = {TACIT_KERNEL_SPECTRAL, 1, 10, 1, 0.25};
+        const tacit_kernel kernel = {TACIT_KERNEL_SPECTRAL, 1, 10, 1, 0.25, false};
         check_ok(tacit_graph_basis(&s.q.graph, &kernel, R, c, &err), &err);
         for (uint64_t run = 0; run < RUNS; run++) {
             s.world.noise_seed = 1 + 2 * run + (uint64_t)side;

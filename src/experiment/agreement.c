@@ -6,14 +6,15 @@
  * in the order of the tables. So two peers whose files say the same in other words, or one of whom
  * leaves out what is the default, have one name; and any difference that would make them compute
  * something else, or think something else about privacy, keeps them apart. Out of it are names of
- * files (everybody keeps theirs where they like), members and edges (they may change while a run
- * goes on, and a peer checks each message's sender anyway), and those keys of section run that say
- * only what a simulation writes down.
+ * files (everybody keeps theirs where they like; of a kernel over agents its contents count),
+ * members and edges (they may change while a run goes on, and a peer checks each message's sender
+ * anyway), and those keys of section run that say only what a simulation writes down.
  */
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "config/settings.h"
 #include "experiment/consortium.h"
 #include "net/wire.h"
@@ -96,6 +97,38 @@ static void list_options(tacit_writer *out, const tacit_section *section, const 
     }
 }
 
+/* Options of protocols that name files, by key. Of those that are agreed on, what is in the file
+ * counts, wherever it lies; the others are each peer's own, like budgets. */
+static const char *const agreed_files[] = {"kernel-file", NULL};
+const char *const tacit_protocol_files[] = {"kernel-file", "opt-out", NULL};
+
+char *tacit_protocol_file(const tacit_experiment *x, const char *key)
+{
+    const tacit_option *option = tacit_section_find(&x->protocol->options, key, strlen(key));
+    return option && option->type == TACIT_OPT_TEXT ? (char *)x->protocol_options + option->offset
+                                                    : NULL;
+}
+
+static tacit_status list_contents(tacit_writer *out, const tacit_experiment *x, tacit_error *err)
+{
+    for (const char *const *key = agreed_files; *key; key++) {
+        const char *path = tacit_protocol_file(x, *key);
+        uint8_t hash[16];
+        char hex[2 * sizeof hash + 1], *bytes;
+        size_t len;
+        if (!path || !path[0])
+            continue;
+        tacit_status status = tacit_file_read(&bytes, &len, path, TACIT_PROTOCOL_FILE_MOST, err);
+        if (status)
+            return status;
+        crypto_generichash(hash, sizeof hash, (const uint8_t *)bytes, len, NULL, 0);
+        free(bytes);
+        tacit_write_format(out, "protocol.%s: %s\n", *key,
+                           sodium_bin2hex(hex, sizeof hex, hash, sizeof hash));
+    }
+    return TACIT_OK;
+}
+
 tacit_status tacit_agreement_name(tacit_agreement *a, tacit_error *err)
 {
     static const char *const run_keys[] = {"name", "seed", "time", NULL};
@@ -111,9 +144,11 @@ tacit_status tacit_agreement_name(tacit_agreement *a, tacit_error *err)
     list_options(&out, &tacit_run_section, &x->run, true, run_keys);
     list_options(&out, &tacit_model_section, &x->model, false, none);
     list_options(&out, &tacit_privacy_section, &x->privacy, false, budgets);
-    list_options(&out, &x->protocol->options, x->protocol_options, false, none);
+    list_options(&out, &x->protocol->options, x->protocol_options, false, tacit_protocol_files);
     list_options(&out, &tacit_consortium_section, &a->consortium, false, files);
-    tacit_status status = out.failed ? tacit_out_of_memory(err) : TACIT_OK;
+    tacit_status status = list_contents(&out, x, err);
+    if (!status && out.failed)
+        status = tacit_out_of_memory(err);
     if (!status &&
         crypto_generichash(a->run, sizeof a->run, (const uint8_t *)out.text, out.len, NULL, 0) != 0)
         status = tacit_fail(err, TACIT_EINTERNAL, "the run could not be named");
@@ -134,6 +169,11 @@ static tacit_status place_files(tacit_agreement *a, const char *path, tacit_erro
         status = tacit_path_beside(c->edges, path, "consortium.edges", err);
     if (!status)
         status = tacit_path_beside(a->experiment.privacy.budgets, path, "privacy.budgets", err);
+    for (const char *const *key = tacit_protocol_files; *key && !status; key++) {
+        char *file = tacit_protocol_file(&a->experiment, *key);
+        if (file)
+            status = tacit_path_beside(file, path, *key, err);
+    }
     return status;
 }
 
@@ -152,9 +192,9 @@ tacit_status tacit_agreement_read(tacit_agreement *a, const char *path, tacit_er
     if (!status)
         status = tacit_agreement_check(&a->experiment, err);
     if (!status)
-        status = tacit_agreement_name(a, err);
-    if (!status)
         status = place_files(a, path, err);
+    if (!status)
+        status = tacit_agreement_name(a, err);
     tacit_config_clear(&config);
     if (status)
         tacit_agreement_clear(a);

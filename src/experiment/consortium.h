@@ -32,6 +32,12 @@ bool tacit_config_was_set(const tacit_config *config, const char *key);
 /* Can real peers follow this? Oracles, sums over all agents and mere claims are for simulators. */
 tacit_status tacit_agreement_check(const tacit_experiment *experiment, tacit_error *err);
 
+/* Keys of protocols' options that name files, NULL behind the last. */
+extern const char *const tacit_protocol_files[];
+#define TACIT_PROTOCOL_FILE_MOST ((size_t)1 << 32) /* bytes in one */
+/* Such a path among the protocol's options (TACIT_TEXT_MAX bytes); NULL: it has no such option. */
+char *tacit_protocol_file(const tacit_experiment *experiment, const char *key);
+
 /* ---- ports.c ---- */
 /* Endpoints on this machine, from port `first` on; 0: free ones are found. */
 tacit_status tacit_ports_choose(tacit_node_member *members, uint32_t count, uint16_t first,

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "experiment/consortium.h"
 #include "experiment/files.h"
 #include "experiment/session.h"
@@ -122,19 +123,42 @@ static tacit_status agree(up *u, tacit_error *err)
 
 /* ---- files ---- */
 
-static tacit_status write_text(const up *u, const char *name, char *text, tacit_error *err)
+static tacit_status write_bytes(const up *u, const char *name, const char *bytes, size_t len,
+                                tacit_error *err)
 {
     tacit_outfile file;
-    tacit_status status =
-        text ? tacit_outfile_open(&file, &u->folder, name, err) : tacit_out_of_memory(err);
+    tacit_status status = tacit_outfile_open(&file, &u->folder, name, err);
     if (!status) {
         file.hasty = true;
-        tacit_write_text(&file.text, text);
+        tacit_write_bytes(&file.text, bytes, len);
         status = tacit_outfile_stage(&file, err);
     }
-    if (!status)
-        status = tacit_outfile_publish(&u->folder, name, err);
+    return status ? status : tacit_outfile_publish(&u->folder, name, err);
+}
+
+static tacit_status write_text(const up *u, const char *name, char *text, tacit_error *err)
+{
+    tacit_status status =
+        text ? write_bytes(u, name, text, strlen(text), err) : tacit_out_of_memory(err);
     free(text);
+    return status;
+}
+
+/* Files that options of the protocol name, copied and called like the options. */
+static tacit_status copy_files(up *u, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    for (const char *const *key = tacit_protocol_files; *key && !status; key++) {
+        char *path = tacit_protocol_file(&u->agreement.experiment, *key), *bytes;
+        size_t len;
+        if (!path || !path[0])
+            continue;
+        if ((status = tacit_file_read(&bytes, &len, path, TACIT_PROTOCOL_FILE_MOST, err)))
+            return status;
+        status = write_bytes(u, *key, bytes, len, err);
+        snprintf(path, TACIT_TEXT_MAX, "%s", *key);
+        free(bytes);
+    }
     return status;
 }
 
@@ -213,6 +237,8 @@ static tacit_status write_all(up *u, tacit_error *err)
         status = write_text(u, "graph.edges", edges_text(&u->session->graph), err);
     if (!status && u->session->epsilon)
         status = write_text(u, "budgets.csv", budgets_text(u->session), err);
+    if (!status)
+        status = copy_files(u, err);
     /* Last: with it the folder is complete. */
     return status ? status
                   : write_text(u, "consortium.yaml", tacit_agreement_yaml(&u->agreement), err);

@@ -303,6 +303,48 @@ static void test_what_names_a_run(void **state)
     }
 }
 
+/* Of a kernel in a file its contents count, not its name; who leaves when is each peer's own. */
+static void test_files_of_protocols(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kernel, *opt_out;
+        bool same;
+    } cases[] = {{"k1.csv", "", true},
+                 {"k2.csv", "", true},
+                 {"k1.csv", "who.csv", true},
+                 {"k3.csv", "", false},
+                 {"", "", false}};
+    tacit_agreement a;
+    tacit_error err = {0};
+    uint8_t first[TACIT_NODE_RUN];
+    write_file("c.yaml", agreed);
+    write_file("k1.csv", "1,0.5\n0.5,1\n");
+    write_file("k2.csv", "1,0.5\n0.5,1\n");
+    write_file("k3.csv", "1,0.6\n0.6,1\n");
+    check_ok(tacit_agreement_read(&a, "c.yaml", &err), &err);
+    free(a.experiment.protocol_options);
+    const tacit_protocol *chorus = a.experiment.protocol = tacit_protocol_find("chorus");
+    a.experiment.protocol_options = calloc(1, chorus->options.size);
+    check_ok(tacit_options_defaults(&chorus->options, a.experiment.protocol_options, &err), &err);
+    char *kernel = tacit_protocol_file(&a.experiment, "kernel-file");
+    char *opt_out = tacit_protocol_file(&a.experiment, "opt-out");
+    assert_true(kernel && opt_out && !tacit_protocol_file(&a.experiment, "rank"));
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        snprintf(kernel, TACIT_TEXT_MAX, "%s", cases[k].kernel);
+        snprintf(opt_out, TACIT_TEXT_MAX, "%s", cases[k].opt_out);
+        check_ok(tacit_agreement_name(&a, &err), &err);
+        if (k == 0)
+            memcpy(first, a.run, sizeof first);
+        if ((memcmp(a.run, first, sizeof first) == 0) != cases[k].same)
+            fail_msg("case %zu", k);
+    }
+    snprintf(kernel, TACIT_TEXT_MAX, "nowhere.csv");
+    assert_int_not_equal(tacit_agreement_name(&a, &err), TACIT_OK);
+    assert_non_null(strstr(err.text, "nowhere.csv"));
+    tacit_agreement_clear(&a);
+}
+
 static void test_agreement_round_trip(void **state)
 {
     (void)state;
@@ -639,6 +681,7 @@ int main(void)
         cmocka_unit_test(test_bad_members),
         cmocka_unit_test(test_keys_by_value),
         cmocka_unit_test(test_what_names_a_run),
+        cmocka_unit_test(test_files_of_protocols),
         cmocka_unit_test(test_agreement_round_trip),
         cmocka_unit_test(test_bad_agreements),
         cmocka_unit_test(test_plan),

@@ -21,8 +21,10 @@ static size_t width(const tacit_totals_plan *plan)
 static tacit_board frame(const tacit_totals_plan *plan, const uint8_t run[TACIT_RUN_ID],
                          uint64_t trial)
 {
+    const totals_roles roles = totals_roles_of(plan, run, trial);
     tacit_board b = {.round = trial >> 8,
                      .attempt = (uint32_t)(trial & 255),
+                     .speaker = totals_agent_at(&roles, 0),
                      .numbers = plan->numbers,
                      .beside = plan->beside,
                      .step = plan->step,
@@ -222,7 +224,6 @@ tacit_status tacit_totals_board(const tacit_totals_plan *plan, const tacit_total
     tacit_board_key *key = (tacit_board_key *)(word + words);
     int64_t *total = (int64_t *)(key + keys);
     *out = frame(plan, run, totals_head(v, 0));
-    out->speaker = (tacit_agent)totals_head(v, 1);
     out->memory = word;
     read_words(plan, v, word, total + each, out);
     read_keys(v, key, out);

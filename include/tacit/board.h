@@ -31,7 +31,7 @@ typedef struct tacit_board_key {
 typedef struct tacit_board {
     uint8_t run[TACIT_RUN_ID];
     uint64_t round;
-    uint32_t attempt;
+    uint32_t attempt; /* below 256 */
     tacit_agent speaker;
     size_t numbers, beside;
     double step;                   /* value = number * step */

@@ -15,6 +15,9 @@
  *
  * Labels with their final zero; numbers are 8 bytes, the lowest first; step and pair as their bits.
  *
+ * Streams are those of round 256 round + attempt, attempt 0: each try has words of its own
+ * (totals.h), for which masks.h counts as if it were a round.
+ *
  * Of two agents who share a stream the lower one adds it: so a key's sign follows from its names.
  */
 #include "tacit/board.h"
@@ -150,6 +153,10 @@ static tacit_status check_head(const tacit_board *board, tacit_error *err)
     if (board->numbers == 0 || board->words == 0)
         return tacit_fail(err, TACIT_EVERIFY, "a board of %zu words of %zu numbers says nothing",
                           board->words, board->numbers);
+    if (board->attempt > 255 || board->round >> 56)
+        return tacit_fail(err, TACIT_EVERIFY,
+                          "a board of try %" PRIu32 " of round %" PRIu64 ": there is none such",
+                          board->attempt, board->round);
     if (!(board->step > 0) || !isfinite(board->step) || !(board->pair >= 0) ||
         !(board->pair < TACIT_NOISE_SIGMA_MAX))
         return tacit_fail(err, TACIT_EVERIFY,
@@ -239,6 +246,11 @@ static tacit_status check_keys(const tacit_board *board, tacit_board_verify *ver
     return status;
 }
 
+static uint64_t trial_of(const tacit_board *board)
+{
+    return board->round << 8 | board->attempt;
+}
+
 /* Modulo 2^64, as words are. */
 static void add_words(const tacit_board *board, tacit_public *sum)
 {
@@ -248,7 +260,7 @@ static void add_words(const tacit_board *board, tacit_public *sum)
                                  (int64_t)((uint64_t)tacit_public_get_int(sum, 0, i) +
                                            (uint64_t)board->word[k].number[i]));
     for (size_t k = 0; k < board->words; k++)
-        tacit_mask_uncover(sum, board->word[k].seed, board->round, board->attempt);
+        tacit_mask_uncover(sum, board->word[k].seed, trial_of(board), 0);
 }
 
 static void take_keys(const tacit_board *board, const tacit_noise *noise, tacit_public *sum)
@@ -257,7 +269,7 @@ static void take_keys(const tacit_board *board, const tacit_noise *noise, tacit_
         const tacit_board_key *key = &board->key[k];
         tacit_mask mask = {.minus = key->from > key->gone};
         memcpy(mask.key, key->key, sizeof mask.key);
-        tacit_mask_undo(sum, &mask, noise, board->round, board->attempt);
+        tacit_mask_undo(sum, &mask, noise, trial_of(board), 0);
     }
 }
 

@@ -91,8 +91,7 @@ void boards_make(boards *b, uint64_t gone, double pair)
     b->board.beside_total = b->beside_total;
     circle_make(&all, BOARD_AGENTS);
     masked_sum_make(&s, &all, (1 << BOARD_AGENTS) - 1, BOARD_NUMBERS, false);
-    s.round = b->board.round;
-    s.attempt = b->board.attempt;
+    s.round = b->board.round << 8 | b->board.attempt;
     check_ok(tacit_board_noise(&noise, pair, &err), &err);
     for (size_t k = 0; k < BOARD_AGENTS; k++) {
         check_ok(tacit_identity_fresh(&b->identity[k], &err), &err);

@@ -276,8 +276,10 @@ tacit_status totals_on_here(totals_at *a, tacit_agent from, const tacit_public *
 static bool is_sound(const totals_at *a, const tacit_public *word)
 {
     const uint64_t count = totals_head(word, 1), chosen = totals_head(word, 2);
+    const uint64_t threshold = totals_head(word, 3);
     uint64_t found = 0;
-    if (count == 0 || count > a->plan->room || chosen > a->plan->partners)
+    if (count == 0 || count > a->plan->room || chosen > a->plan->partners || threshold == 0 ||
+        threshold > chosen)
         return false;
     for (uint32_t k = 0; k < count; k++) {
         bool is_chosen;

@@ -24,11 +24,12 @@
 enum {
     TOTALS_HELLO = 1, /* flag, from which try on | open half | signature */
     TOTALS_HERE,      /* try, leaving */
-    TOTALS_WORD,    /* try, partners, chosen | numbers | beside | commit, pads | who | signature */
-    TOTALS_PAID,    /* try, step, count | (agent, key, signature) ... */
-    TOTALS_SEED,    /* try | seed */
-    TOTALS_LIST,    /* try, step, block, edges | bits by place in the block */
-    TOTALS_SET,     /* try, step, last, what | bits by position */
+    TOTALS_WORD, /* try, partners, chosen, threshold | numbers | beside | commit, pads | who | sign
+                  */
+    TOTALS_PAID, /* try, step, count | (agent, key, signature) ... */
+    TOTALS_SEED, /* try | seed */
+    TOTALS_LIST, /* try, step, block, edges | bits by place in the block */
+    TOTALS_SET,  /* try, step, last, what | bits by position */
     TOTALS_CONFIRM, /* try | hash */
     TOTALS_ASK,     /* try, whose pad */
     TOTALS_PAD,     /* try, whose | pad */
@@ -95,6 +96,7 @@ typedef struct totals_member {
     uint32_t step;  /* of the last set it heard */
     uint32_t mark;  /* its timers say how often something had happened when they were set */
     uint32_t present, count;
+    uint32_t threshold;           /* of those it chose must take part */
     uint8_t hash[TACIT_MASK_KEY]; /* of the last set */
     tacit_mask_turn turn;
 } totals_member;

@@ -13,7 +13,10 @@
  *   PAD      to whoever asks: of a member of the set it confirmed, that chose it
  * So with a pair key gone, that member's pad stays untold, and the other way round.
  */
+#include <math.h>
+
 #include "protocol/totals_inside.h"
+#include "tacit/gopa.h"
 
 /* Times patience: how long a member waits for the next sign of life. */
 #define ROLL 3.5
@@ -164,7 +167,7 @@ static tacit_status put_shares(totals_at *a, tacit_public *v, const uint8_t seed
                                uint32_t chosen)
 {
     tacit_totals *s = a->s;
-    const uint32_t threshold = a->plan->threshold;
+    const uint32_t threshold = s->member.threshold;
     uint8_t(*share)[TACIT_MASK_KEY] =
         tacit_temporary(&a->env, (chosen + threshold) * sizeof *share);
     if (!share)
@@ -218,6 +221,7 @@ static tacit_status make_word(totals_at *a, const tacit_secret *number, const in
     tacit_public_set_int(v, 0, 0, (int64_t)trial);
     tacit_public_set_int(v, 0, 1, (int64_t)count);
     tacit_public_set_int(v, 0, 2, chosen);
+    tacit_public_set_int(v, 0, 3, s->member.threshold);
     for (size_t k = 0; k < a->plan->beside; k++)
         tacit_public_set_int(v, 2, k, beside[k]);
     totals_put(v, 3, 0, commit, sizeof commit);
@@ -307,7 +311,7 @@ static tacit_status tell_seed(totals_at *a)
         agree += is_chosen(s, p) && p->in && p->about == s->member.trial &&
                  !memcmp(p->hash, s->member.hash, sizeof p->hash);
     }
-    if (s->phase != TOTALS_CONFIRMED || agree < a->plan->threshold ||
+    if (s->phase != TOTALS_CONFIRMED || agree < s->member.threshold ||
         tacit_mask_turn_open(&s->member.turn, s->member.trial, 0) != TACIT_OK)
         return TACIT_OK;
     tacit_status status;
@@ -378,12 +382,33 @@ tacit_status totals_on_ask(totals_at *a, tacit_agent from, const tacit_public *v
 
 /* ---- what a set asks of a member ---- */
 
+/* The quorum is one of those who may take part at all. Without suspects that is all it chose, and
+ * the plan has seen to it that the honest are in one piece; else it is looked at again. */
+static bool set_threshold(totals_at *a)
+{
+    tacit_totals *s = a->s;
+    const tacit_totals_plan *plan = a->plan;
+    uint32_t chosen = 0;
+    s->member.threshold = plan->threshold;
+    if (!s->search.active && s->search.expelled == 0)
+        return true;
+    for (uint32_t k = 0; k < s->partners; k++)
+        chosen +=
+            is_chosen(s, &s->partner[k]) && totals_allowed(plan, &s->search, s->partner[k].agent);
+    const double wanted = ceil(plan->quorum * chosen - 1e-9);
+    s->member.threshold = wanted >= 1 ? (uint32_t)wanted : 1;
+    const bool all = plan->partners + 1 == plan->agents;
+    return all ? 2 * s->member.threshold + 2 > s->member.count + plan->colluders
+               : tacit_gopa_split_risk(s->member.count, chosen, s->member.threshold,
+                                       plan->colluders) <= -20;
+}
+
 static tacit_status on_first_set(totals_at *a, const tacit_public *v)
 {
     tacit_totals *s = a->s;
     s->member.present = s->member.count;
     look_up_partners(a, v, true);
-    if (s->member.count < a->plan->least || !is_enough(a, s->member.count))
+    if (!set_threshold(a) || s->member.count < a->plan->least || !is_enough(a, s->member.count))
         return step_aside(a);
     s->phase = TOTALS_JITTER;
     const tacit_status status = totals_watch(a, STEP * a->plan->patience + a->plan->jitter);

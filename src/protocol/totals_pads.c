@@ -63,7 +63,7 @@ static bool join(const totals_at *a, uint32_t place, size_t without, uint8_t see
 {
     const totals_adder *d = &a->s->adder;
     const tacit_public *word = totals_rows(a->plan, a->s)[place].word;
-    const size_t k = a->plan->partners, threshold = a->plan->threshold;
+    const size_t k = a->plan->partners, threshold = totals_head(word, 3);
     uint8_t share[TACIT_TOTALS_PARTNERS][TACIT_MASK_KEY], point[TACIT_TOTALS_PARTNERS];
     size_t found = 0, seen = 0;
     for (size_t j = 0; j < totals_head(word, 2) && found < threshold; j++) {

@@ -70,7 +70,8 @@ static tacit_status choose_partners(tacit_totals_plan *p, tacit_error *err)
         p->threshold = 1;
     p->split_risk = tacit_gopa_split_risk(p->agents, p->partners, p->threshold, p->colluders);
     /* All pairs: who takes part with a quorum of all others is in one piece with them. */
-    const bool all = p->partners == p->agents - 1 && 2 * p->threshold > p->agents + p->colluders;
+    const bool all =
+        p->partners == p->agents - 1 && 2 * p->threshold + 2 > p->agents + p->colluders;
     if (!all && p->split_risk > -20)
         return tacit_fail(
             err, TACIT_EINPUT,
@@ -128,7 +129,7 @@ static tacit_status make_shapes(tacit_totals_plan *p, tacit_error *err)
         {TOTALS_HELLO, {{"head", TACIT_I64, 2}, {"open", TACIT_I64, 4}, {"sign", TACIT_I64, 8}}},
         {TOTALS_HERE, {{"head", TACIT_I64, 2}}},
         {TOTALS_WORD,
-         {{"head", TACIT_I64, 3},
+         {{"head", TACIT_I64, 4},
           {"numbers", TACIT_I64, p->numbers},
           {"beside", TACIT_I64, open},
           {"keys", TACIT_I64, 4 + 4 * (size_t)p->partners},

@@ -110,6 +110,7 @@ static void member(both *b, totals_member *m)
     one_u32(b, &m->mark, UINT32_MAX);
     one_u32(b, &m->present, UINT32_MAX);
     one_u32(b, &m->count, UINT32_MAX);
+    one_u32(b, &m->threshold, TACIT_TOTALS_PARTNERS);
     some_bytes(b, m->hash, sizeof m->hash);
     one_u64(b, &m->turn.round);
     one_u32(b, &m->turn.attempt, UINT32_MAX);

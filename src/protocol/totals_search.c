@@ -9,6 +9,10 @@
  *                         in the try, that with a 1 is not
  *     undecided           siblings of the path that were not cleared: they wait outside
  *
+ * Where everybody shares masks with everybody, any of these sets is as good as all agents. On a
+ * sparse graph a small set would fall into pieces; there siblings count as clean, so that at least
+ * half of the agents are in every try, and two liars at once may lead to a wrong one.
+ *
  * A try that is fine clears the half that was in: the liar is in the other. One that is spoiled
  * says that it is in this half. When C is one agent it is expelled for the run. Then all others are
  * in again; a second liar is found in the same way. Every try costs its members a release, about
@@ -122,7 +126,7 @@ void totals_search_note(const tacit_totals_plan *plan, totals_search *s, bool sp
     if (!s->active && !spoiled)
         return;
     if (s->active)
-        go(s, !spoiled, !spoiled);
+        go(s, !spoiled, !spoiled || plan->partners + 1 < plan->agents);
     s->active = true;
     narrow(plan, s);
 }

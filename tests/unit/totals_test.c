@@ -106,11 +106,232 @@ static void test_blocks(void **state)
     }
 }
 
+/* ---- who is missing ---- */
+
+typedef struct tally {
+    uint64_t heard, lost, refused, spoiled, holds, in, members;
+} tally;
+
+/* Nothing that was heard is wrong, and everybody came to the last round. */
+static tally look(const scene *s, uint32_t agents)
+{
+    tally t = {0};
+    for (uint32_t k = 0; k < agents; k++) {
+        const totals_toy_agent *a = at(s, k);
+        assert_int_equal(a->wrong, 0);
+        assert_int_equal(a->last, s->toy.rounds);
+        t.heard += a->heard;
+        t.lost += a->lost;
+        t.refused += a->refused;
+        t.spoiled += a->spoiled;
+        t.holds += a->holds;
+        t.in += a->in;
+        t.members += a->members;
+    }
+    return t;
+}
+
+/* One that never gives, from the start: everybody else is in, and nobody waits for long. */
+static void test_silent(void **state)
+{
+    (void)state;
+    scene s;
+    totals_toy_options toy = options();
+    toy.silent = 4;
+    open(&s, 12, &toy, 1);
+    run(&s, 2000);
+    const tally t = look(&s, 12);
+    assert_int_equal(t.heard, 12 * 6);
+    assert_int_equal(t.holds, 11 * 6);
+    assert_int_equal(t.in, 11 * 6);
+    close_scene(&s);
+}
+
+/* Agents come and go in the middle of everything. */
+static void churn(uint32_t agents, double online, double offline, uint64_t seed, tally *t)
+{
+    scene s;
+    totals_toy_options toy = options();
+    toy.rounds = 20;
+    toy.plan.absent = 0.45;
+    toy.plan.quorum = 0.55;
+    toy.plan.partners = agents - 1;
+    open(&s, agents, &toy, 1);
+    s.world.seed = seed;
+    s.world.network.mean_up = online;
+    s.world.network.mean_down = offline;
+    run(&s, 20000);
+    *t = look(&s, agents);
+    close_scene(&s);
+}
+
+static void test_churn(void **state)
+{
+    (void)state;
+    uint64_t heard = 0, all = 0, members = 0;
+    for (uint64_t seed = 1; seed <= (uint64_t)(SLOW ? 3 : 8); seed++) {
+        tally t;
+        churn(16, 120, 15, seed, &t);
+        heard += t.heard;
+        members += t.members;
+        all += 16 * 20;
+    }
+    print_message("%.2f of the rounds heard, %.1f members of 16\n", (double)heard / (double)all,
+                  (double)members / (double)heard);
+    assert_true(heard > all * 6 / 10);
+}
+
+/* Too few from the start: refused, and nobody was asked for a number. */
+static void test_refused(void **state)
+{
+    (void)state;
+    scene s;
+    totals_toy_options toy = options();
+    toy.rounds = 2;
+    toy.plan.least = 11;
+    open(&s, 12, &toy, 0);
+    s.world.network.mean_up = 1e-3;
+    s.world.network.mean_down = 1e7;
+    run(&s, 5000);
+    uint64_t holds = 0;
+    for (uint32_t k = 0; k < 12; k++) {
+        assert_int_equal(at(&s, k)->wrong, 0);
+        holds += at(&s, k)->holds;
+    }
+    assert_int_equal(holds, 0);
+    close_scene(&s);
+}
+
+/* One that gives nonsense: rounds go on, and in the end it is out, alone. */
+static void test_liar(void **state)
+{
+    (void)state;
+    for (uint32_t liar = 0; liar < 12; liar += 5) {
+        scene s;
+        totals_toy_options toy = options();
+        toy.rounds = 12;
+        toy.liar = liar;
+        toy.plan.tries = 8;
+        open(&s, 12, &toy, 1);
+        run(&s, 5000);
+        const tally t = look(&s, 12);
+        assert_int_equal(t.heard, 12 * 12);
+        for (uint32_t k = 0; k < 12; k++) {
+            assert_int_equal(at(&s, k)->expelled, 1);
+            assert_true(k == liar ? at(&s, k)->in == 0 : at(&s, k)->in >= 6);
+            assert_true(at(&s, k)->holds <= 12 + 8);
+        }
+        close_scene(&s);
+    }
+}
+
+/* Gaussian noise between pairs cancels as masks do. */
+static void test_gaussian(void **state)
+{
+    (void)state;
+    scene s;
+    totals_toy_options toy = options();
+    toy.plan.pair = 1e6;
+    open(&s, 20, &toy, 1);
+    run(&s, 1e4);
+    check_full(&s, 20);
+    close_scene(&s);
+}
+
+/* A checkpoint in the middle of anything changes nothing; nor do threads. */
+static void run_cut(uint32_t threads, bool cut, tally *t)
+{
+    scene s;
+    tacit_error err = {0};
+    totals_toy_options toy = options();
+    toy.plan.absent = 0.4;
+    toy.plan.quorum = 0.55;
+    toy.plan.partners = 13;
+    toy.plan.board = true;
+    open(&s, 14, &toy, 1);
+    s.world.threads = threads;
+    s.world.network.mean_up = 120;
+    s.world.network.mean_down = 15;
+    for (int k = 1; k <= 60; k++) {
+        run(&s, k < 60 ? k * 5.3 : 20000);
+        if (!cut)
+            continue;
+        tacit_saver *saver = tacit_saver_create();
+        const uint8_t *bytes;
+        size_t len;
+        check_ok(s.rt->ops->save(s.rt, saver), &err);
+        check_ok(tacit_saver_finish(saver, &bytes, &len, &err), &err);
+        tacit_runtime *next = world_create(&tacit_simulator, &s.world);
+        tacit_loader *loader;
+        check_ok(tacit_loader_create(&loader, bytes, len, &err), &err);
+        check_ok(next->ops->load(next, loader), &err);
+        tacit_loader_free(loader);
+        tacit_saver_free(saver);
+        s.rt->ops->destroy(s.rt);
+        s.rt = next;
+    }
+    *t = look(&s, 14);
+    close_scene(&s);
+}
+
+static void test_checkpoint(void **state)
+{
+    (void)state;
+    tally plain, other;
+    run_cut(1, false, &plain);
+    run_cut(1, true, &other);
+    assert_memory_equal(&plain, &other, sizeof plain);
+    run_cut(3, true, &other);
+    assert_memory_equal(&plain, &other, sizeof plain);
+}
+
+/* ---- what is refused ---- */
+
+static void refused(totals_toy_options toy, uint64_t agents, const char *words)
+{
+    tacit_error err = {0};
+    toy.plan.agents = agents;
+    toy.plan.most = toy.plan.most > 0 ? toy.plan.most : 1;
+    assert_int_equal(tacit_totals_prepare(&toy.plan, &err), TACIT_EINPUT);
+    if (!strstr(err.text, words))
+        fail_msg("\"%s\" does not say \"%s\"", err.text, words);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    totals_toy_options toy = options();
+    refused(toy, 2, "at least 3");
+    toy.plan.quorum = 0.5;
+    refused(toy, 20, "quorum");
+    toy = options();
+    toy.plan.partners = 3;
+    refused(toy, 1000, "raise \"protocol.partners\"");
+    toy = options();
+    toy.plan.partners = 20;
+    toy.plan.colluders = 600;
+    refused(toy, 1000, "colluders");
+    toy = options();
+    toy.plan.most = 0x1p62;
+    refused(toy, 20, "2^63");
+    toy = options();
+    toy.plan.colluders = 3;
+    toy.plan.quorum = 1;
+    refused(toy, 5, "nobody honest");
+    toy = options();
+    toy.plan.board = true;
+    toy.plan.span = 10;
+    refused(toy, 40, "board");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everybody),
-        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_everybody), cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_silent),    cmocka_unit_test(test_churn),
+        cmocka_unit_test(test_refused),   cmocka_unit_test(test_liar),
+        cmocka_unit_test(test_gaussian),  cmocka_unit_test(test_checkpoint),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,6 +142,14 @@ static void count_pending(totals_at *a)
         d->pending += answer(a, k) == 0;
 }
 
+tacit_status totals_adder_recount(totals_at *a)
+{
+    if (a->s->adder.trial == 0 || a->s->adder.step > 0 || a->s->adder.listed)
+        return TACIT_OK;
+    count_pending(a);
+    return totals_adder_look(a);
+}
+
 static uint64_t pair_hash(tacit_agent one, tacit_agent other)
 {
     uint64_t x = ((uint64_t)(one < other ? one : other) << 32) + (one < other ? other : one);

@@ -96,10 +96,8 @@ static tacit_status choose_all(totals_at *a)
             p = add(a, u);
         if (!p)
             return TACIT_OK;
-        const bool known = p->agreed;
         p->chosen = true;
-        if (!known)
-            status = greet(a, u, HELLO, 0);
+        status = greet(a, u, HELLO, 0);
     }
     return status;
 }

@@ -245,6 +245,7 @@ tacit_status totals_adder_late(totals_at *a);
 tacit_status totals_adder_seed(totals_at *a, uint32_t place, const uint8_t seed[TACIT_MASK_KEY]);
 tacit_status totals_adder_look(totals_at *a);
 void totals_adder_clear(totals_at *a);
+tacit_status totals_adder_recount(totals_at *a); /* other agents are suspects than before */
 void totals_adder_rest(totals_at *a); /* the same, but it serves no try up to this one again */
 tacit_status totals_ask_pads(totals_at *a);
 tacit_status totals_on_pad(totals_at *a, tacit_agent from, const tacit_public *v);

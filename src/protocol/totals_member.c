@@ -137,7 +137,7 @@ static bool is_enough(const totals_at *a, uint32_t count)
 {
     const tacit_totals *s = a->s;
     const uint32_t parts = tacit_totals_parts(a->plan, s->member.present);
-    return count >= parts + a->plan->colluders && present_of_chosen(s) >= a->plan->threshold;
+    return count >= parts + a->plan->colluders && present_of_chosen(s) >= s->member.threshold;
 }
 
 /* ---- the word ---- */

@@ -7,6 +7,7 @@
 #include "tacit/gopa.h"
 
 #define RISK_BITS 40       /* default k: the honest fall apart with a chance below 2^-40 */
+#define ALL_PAIRS 40       /* so many others, and everybody shares masks with all */
 #define BOARD_MOST 4194304 /* numbers of a board */
 
 static tacit_status check(const tacit_totals_plan *p, tacit_error *err)
@@ -61,6 +62,8 @@ static tacit_status choose_partners(tacit_totals_plan *p, tacit_error *err)
 {
     const uint32_t most =
         p->agents - 1 < TACIT_TOTALS_PARTNERS ? (uint32_t)p->agents - 1 : TACIT_TOTALS_PARTNERS;
+    if (p->partners == 0 && most <= ALL_PAIRS)
+        p->partners = most;
     if (p->partners == 0)
         p->partners = (uint32_t)tacit_gopa_partners(p->agents, p->quorum, p->colluders, RISK_BITS);
     if (p->partners == 0 || p->partners > most)

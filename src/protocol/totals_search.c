@@ -7,7 +7,8 @@
  *     known to be clean   I: included in every try
  *     suspects            C: hashes that begin with the path; of these the half with a 0 next is
  *                         in the try, that with a 1 is not
- *     undecided           siblings of the path that were not cleared: they wait outside
+ *     undecided           siblings of the path that were not cleared: they wait outside, unless
+ *                         hardly anybody else is left
  *
  * Where everybody shares masks with everybody, any of these sets is as good as all agents. On a
  * sparse graph a small set would fall into pieces; there siblings count as clean, so that at least
@@ -98,6 +99,14 @@ static void expel(totals_search *s)
     s->depth = 0;
 }
 
+static bool few_are_allowed(const tacit_totals_plan *plan, const totals_search *s)
+{
+    uint64_t in = 0;
+    for (uint64_t u = 0; u < plan->agents; u++)
+        in += totals_allowed(plan, s, (tacit_agent)u);
+    return in < plan->least + 2 || 3 * in < plan->agents;
+}
+
 /* Go on to where there is something to decide. */
 static void narrow(const tacit_totals_plan *plan, totals_search *s)
 {
@@ -109,16 +118,19 @@ static void narrow(const tacit_totals_plan *plan, totals_search *s)
             expel(s);
         return;
     }
+    uint64_t half[2] = {0, 0};
     while (s->depth < 60) {
-        uint64_t half[2];
         count(plan, s, half);
         if (half[0] + half[1] <= 1 && s->depth > 0)
             break;
         if (half[0] && half[1])
-            return;
+            break;
         go(s, half[1] > 0, true);
     }
-    expel(s);
+    if (!half[0] || !half[1])
+        expel(s);
+    else if (few_are_allowed(plan, s))
+        s->included = UINT64_MAX; /* undecided ones must help out */
 }
 
 void totals_search_note(const tacit_totals_plan *plan, totals_search *s, bool spoiled)

@@ -295,6 +295,9 @@ tacit_status totals_on_result(totals_at *a, tacit_agent from, const tacit_public
     const bool nonsense = is_nonsense(a->plan, v);
     s->judged = trial;
     totals_search_note(a->plan, &s->search, nonsense);
+    status = totals_adder_recount(a);
+    if (status != TACIT_OK)
+        return status;
     if (nonsense) {
         s->attempt = (uint32_t)(trial & 255);
         return totals_fail_try(a, TOTALS_DONE);

@@ -213,7 +213,7 @@ static void test_liar(void **state)
         toy.liar = liar;
         toy.plan.tries = 8;
         open(&s, 12, &toy, 1);
-        run(&s, 5000);
+        run(&s, 50000);
         const tally t = look(&s, 12);
         assert_int_equal(t.heard, 12 * 12);
         for (uint32_t k = 0; k < 12; k++) {
@@ -305,7 +305,7 @@ static void test_refusals(void **state)
     toy.plan.quorum = 0.5;
     refused(toy, 20, "quorum");
     toy = options();
-    toy.plan.partners = 3;
+    toy.plan.partners = 2;
     refused(toy, 1000, "raise \"protocol.partners\"");
     toy = options();
     toy.plan.partners = 20;

@@ -13,9 +13,11 @@
 #include "terminal.h"
 
 #include "base/file.h"
+#include "report/json_read.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -138,29 +140,32 @@ static void clear_line(joining *j)
 
 /* ---- what came of it ---- */
 
-static tacit_status fill(average_result *r, const joining *j, const tacit_answer *answer,
-                         const tacit_node *node, tacit_error *err)
+static tacit_status say(const joining *j, const tacit_answer *answer, double epsilon,
+                        const char *board, bool keep, tacit_error *err)
 {
     const tacit_experiment *x = &tacit_peer_agreement(j->peer)->experiment;
-    tacit_node_status look;
-    tacit_status status = tacit_node_look(node, &look, err);
-    if (status)
-        return status;
-    *r = (average_result){
+    const average_result result = {
         .question = &j->question,
         .peers = j->plan.member_count,
         .members = answer->members,
         .records = x->privacy.unit == TACIT_UNIT_RECORD ? answer->records : 0,
         .value = answer->value,
         .error = answer->noise,
-        .epsilon = look.agent_count > 0 ? look.agents[0].epsilon : 0,
+        .epsilon = epsilon,
         .delta = x->privacy.delta,
         .unit = tacit_unit_name((tacit_unit)x->privacy.unit),
         .adjacency = tacit_adjacency_name((tacit_adjacency)x->privacy.adjacency),
         .adversary = tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)),
-        .sees = tacit_protocol_sees(x->protocol, x->protocol_options)};
-    tacit_node_status_clear(&look);
-    return TACIT_OK;
+        .sees = tacit_protocol_sees(x->protocol, x->protocol_options),
+        .board = board};
+    tacit_status status = TACIT_OK;
+    if (keep)
+        status = cli_node_put(j->plan.options->folder, ANSWER, average_json(&result), err);
+    if (!status && j->flags->json)
+        status = cli_print_text(average_json(&result), err);
+    else if (!status)
+        average_say(&result);
+    return status;
 }
 
 /* From the board as it is in its file, added up and its signatures checked by the list of members
@@ -198,7 +203,7 @@ static tacit_status tell(void *ctx, const tacit_node *node, const char *summary,
     joining *j = ctx;
     char path[CLI_PATH_MAX];
     tacit_answer answer;
-    average_result result;
+    tacit_node_status look;
     (void)summary;
     clear_line(j);
     if (*cli_stop())
@@ -208,37 +213,59 @@ static tacit_status tell(void *ctx, const tacit_node *node, const char *summary,
         status = read_answer(&answer, j, path, err);
     if (status)
         return status;
-    status = fill(&result, j, &answer, node, err);
-    result.board = path;
+    status = tacit_node_look(node, &look, err);
+    if (!status) {
+        status = say(j, &answer, look.agents[0].epsilon, path, true, err); /* it hosts one */
+        tacit_node_status_clear(&look);
+    }
+    tacit_answer_clear(&answer);
+    return status;
+}
+
+/* ---- once more ---- */
+
+/* What was spent, as average.json says. TACIT_NO: there is none. */
+static tacit_status read_epsilon(double *epsilon, const char *path, tacit_error *err)
+{
+    char *text;
+    size_t len;
+    tacit_json_tree tree;
+    if (access(path, F_OK) != 0)
+        return TACIT_NO;
+    tacit_status status = tacit_file_read(&text, &len, path, TACIT_JSON_BYTES, err);
+    if (status)
+        return status;
+    status = tacit_json_read(&tree, path, text, len, err);
     if (!status)
-        status = cli_node_put(j->plan.options->folder, ANSWER, average_json(&result), err);
-    if (!status && j->flags->json)
-        status = cli_print_text(average_json(&result), err);
-    else if (!status)
-        average_say(&result);
+        *epsilon = tacit_json_to_real(tacit_json_member(&tree, tree.values, "epsilon"), INFINITY);
+    tacit_json_clear(&tree);
+    free(text);
+    return status;
+}
+
+/* Over already: the same answer again. TACIT_NO: it is not. */
+static tacit_status tell_again(const joining *j, tacit_error *err)
+{
+    char path[CLI_PATH_MAX];
+    double epsilon;
+    tacit_answer answer;
+    tacit_status status = path_in(path, j->plan.options->folder, ANSWER, err);
+    if (!status)
+        status = read_epsilon(&epsilon, path, err);
+    if (!status)
+        status = path_in(path, j->plan.options->folder, BOARD, err);
+    if (!status)
+        status = read_answer(&answer, j, path, err);
+    if (status)
+        return status;
+    if (!j->flags->quiet)
+        cli_remark("this peer took part before; here is what it heard then, nothing more is spent");
+    status = say(j, &answer, epsilon, path, false, err);
     tacit_answer_clear(&answer);
     return status;
 }
 
 /* ---- all of it ---- */
-
-/* Over already: the same answer again. TACIT_NO: it is not. */
-static tacit_status tell_again(const joining *j, tacit_error *err)
-{
-    char path[CLI_PATH_MAX], *text;
-    size_t len;
-    tacit_status status = path_in(path, j->plan.options->folder, ANSWER, err);
-    if (status)
-        return status;
-    if (access(path, F_OK) != 0)
-        return TACIT_NO;
-    status = tacit_file_read(&text, &len, path, VALUES_MOST, err);
-    if (status)
-        return status;
-    if (!j->flags->quiet)
-        cli_remark("this peer took part before; here is what it heard then, nothing was spent");
-    return cli_print_text(text, err);
-}
 
 static tacit_status open_peer(joining *j, tacit_error *err)
 {

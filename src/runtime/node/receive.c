@@ -13,6 +13,7 @@
  *
  * What fails is counted by why, logged once a peer and reason, and forgotten.
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -315,6 +316,14 @@ static void dispatch(tacit_node *n, node_peer *peer, const tacit_wire_header *h,
     }
 }
 
+/* Somebody has begun. Where everybody talks to everybody it is better to begin with it than to wait
+ * for one more who may never come: the first who loses patience ends the waiting for all. */
+static void follow(tacit_node *n)
+{
+    if (n->flags & TACIT_EVERYBODY)
+        n->meet_by = fmin(n->meet_by, n->now + n->plan.options->heartbeat);
+}
+
 void node_receive(tacit_node *n, const uint8_t key[TACIT_NODE_KEY], bool known,
                   const uint8_t *bytes, size_t len, double now)
 {
@@ -344,8 +353,9 @@ void node_receive(tacit_node *n, const uint8_t key[TACIT_NODE_KEY], bool known,
     }
     if (h.kind != TACIT_WIRE_BYE)
         node_hear(n, peer);
-    if (h.kind <= TACIT_WIRE_REPLY && n->phase == NODE_MEETING)
+    if (h.kind <= TACIT_WIRE_REPLY && n->phase == NODE_MEETING) {
         keep_early(n, peer, bytes, len);
-    else
+        follow(n);
+    } else
         dispatch(n, peer, &h, payload);
 }

@@ -204,6 +204,23 @@ static tacit_status take_number(reader *r, uint32_t column, double value)
     return TACIT_OK;
 }
 
+/* Words only: no digit, and nothing that means a number ("nan"). */
+static bool is_heading(const char *line)
+{
+    if (strpbrk(line, "0123456789"))
+        return false;
+    for (const char *at = line; *at;) {
+        char *end;
+        (void)strtod(at, &end);
+        if (end != at)
+            return false;
+        at += strcspn(at, " \t,;\r");
+        while (is_apart(*at))
+            at++;
+    }
+    return true;
+}
+
 /* A line without its end; of words only, the first one is skipped. */
 static tacit_status take_line(reader *r, const char *line)
 {
@@ -217,9 +234,7 @@ static tacit_status take_line(reader *r, const char *line)
             break;
         const char *word = at;
         if (!read_number(&at, &value) || (*at && !is_apart(*at)))
-            return count == 0 && v->rows == 0 && r->line == 1 && !strpbrk(line, "0123456789")
-                       ? TACIT_OK
-                       : refuse_word(r, word);
+            return r->line == 1 && is_heading(line) ? TACIT_OK : refuse_word(r, word);
         if (count == v->columns)
             return tacit_fail(r->err, TACIT_EINPUT,
                               "%.300s:%" PRIu64 ": more than %" PRIu32 " number%s in a row",

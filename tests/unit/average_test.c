@@ -103,12 +103,20 @@ static void test_values_refused(void **state)
     static const struct {
         const char *text, *word;
     } bad[] = {
-        {"", "has no number"},           {"\n\n# 1\n", "has no number"},
-        {"a,b\n", "has no number"},      {"1,nan\n", ":1: \"nan\" is no finite number"},
-        {"1,2\ninf,2\n", ":2: \"inf\""}, {"1,2\n1e999,2\n", "\"1e999\""},
-        {"1,2\na,b\n", ":2: \"a\""},     {"1,2,3\n", ":1: more than 2 numbers"},
-        {"1,2\n3\n", ":2: 1 numbers"},   {"1,2x\n", "\"2x\""},
-        {"v1,v2\n1,2\n", "\"v1\""},      {"0x1,2\n", "\"0x1\""},
+        {"", "has no number"},
+        {"\n\n# 1\n", "has no number"},
+        {"a,b\n", "has no number"},
+        {"1,nan\n", ":1: \"nan\" is no finite number"},
+        {"1,2\ninf,2\n", ":2: \"inf\""},
+        {"1,2\n1e999,2\n", "\"1e999\""},
+        {"1,2\na,b\n", ":2: \"a\""},
+        {"1,2,3\n", ":1: more than 2 numbers"},
+        {"1,2\n3\n", ":2: 1 numbers"},
+        {"1,2x\n", "\"2x\""},
+        {"v1,v2\n1,2\n", "\"v1\""},
+        {"0x1,2\n", "\"0x1\""},
+        {"nan,inf\n1,2\n", ":1: \"nan\""},
+        {"a,-nan\n1,2\n", ":1: \"a\""},
     };
     const tacit_average_options o = asked("0:100", "", 2);
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {

@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tacit average: ten real processes, one of which dies in the middle; what they publish can be added
+# up by anybody, and whatever byte of it is turned, it is noticed.
+. "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
+
+command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
+
+# ---- wrong words: nothing is left ----
+expect 2 'expected prepare, join, simulate or verify' "$TACIT" average
+expect 2 'not "jion"' "$TACIT" average jion here
+expect 2 'expected one folder' "$TACIT" average prepare
+expect 2 '--range or --bins is missing' "$TACIT" average prepare talk --peers 10 --epsilon 1
+expect 2 '--epsilon is missing' "$TACIT" average prepare talk --peers 10 --range 0:1
+expect 2 'how many peers are there?' "$TACIT" average prepare talk --range 0:1 --epsilon 1
+expect 2 '--value does not go with "tacit average prepare"' \
+    "$TACIT" average prepare talk --peers 10 --range 0:1 --epsilon 1 --value 3
+expect 3 '2 peers; expected 3 to 256' "$TACIT" average prepare talk --peers 2 --range 0:1 --epsilon 1
+expect 3 'the range "5:1" is not LEAST:MOST' "$TACIT" average prepare talk --peers 9 --range 5:1 --epsilon 1
+expect 3 'bins say the range themselves' \
+    "$TACIT" average prepare talk --peers 9 --range 0:1 --bins 0,1,2 --epsilon 1
+expect 3 'state fewer colluders' \
+    "$TACIT" average prepare talk --peers 9 --range 0:1 --epsilon 1 --colluders 8
+expect 3 'cannot open "nowhere/node.yaml"' "$TACIT" average join nowhere --value 1
+expect 3 'cannot open "nothing.jsonl"' "$TACIT" average verify nothing.jsonl
+echo '{"schema":"tacit.ledger/1"}' >ledger.jsonl
+expect 3 'is no board' "$TACIT" average verify ledger.jsonl
+[ ! -e talk ] || complain "a refused folder is there: $(ls -R talk)"
+
+# ---- simulated: right but for the noise, which is said ----
+seq 1 40 >values.csv
+"$TACIT" average simulate values.csv --range 0:100 --epsilon 1000 --json >mean.json 2>err.txt ||
+    complain "simulate: $(cat err.txt)"
+"$TACIT" average simulate values.csv --range 0:100 --epsilon 1000 --what sum --unit record --json >sum.json
+"$TACIT" average simulate values.csv --bins 0,11,21,41 --epsilon 1000 --json >bins.json
+"$TACIT" average simulate values.csv --range 0:100 --epsilon 1000 --masks gaussian --json >gopa.json
+python3 - <<'END' || complain "simulated averages: $(cat mean.json sum.json bins.json gopa.json)"
+import json
+load = lambda name: json.load(open(name + ".json"))
+for name, want in (("mean", [20.5]), ("gopa", [20.5]), ("sum", [820]), ("bins", [.25, .25, .5])):
+    x = load(name)
+    assert x["schema"] == "tacit.average/1" and x["peers"] == x["members"] == 40, x
+    assert 0 < x["standard_error"] < 0.01 * max(want), x
+    for have, right in zip(x["value"], want, strict=True):
+        assert abs(have - right) < 6 * x["standard_error"], x  # 2e-9 each, were seeds not fixed
+    assert 999 < x["epsilon"] <= 1000 and x["delta"] == 1e-6 and x["adversary"] == "secure"
+assert load("mean")["unit"] == "user" and load("sum")["records"] == 40
+END
+"$TACIT" average simulate values.csv --range 0:100 --epsilon 1 >out.txt || complain "words"
+grep -q 'Mean of what 40 of 40 peers hold' out.txt || complain "$(cat out.txt)"
+grep -q 'epsilon 1 at delta 1e-06 for one user' out.txt || complain "$(cat out.txt)"
+"$TACIT" average simulate values.csv --range 0:30 --epsilon 1000 >out.txt 2>err.txt
+grep -q '10 numbers are outside of 0 to 30, and were brought to the nearer end' err.txt ||
+    complain "$(cat err.txt)"
+printf '1\n2\nnan\n' >bad.csv
+expect 3 'bad.csv:3: "nan" is no finite number' "$TACIT" average simulate bad.csv --range 0:9 --epsilon 1
+printf '1\n2\n' >two.csv
+expect 3 '"two.csv" has 2 rows; expected 3 or more' "$TACIT" average simulate two.csv --range 0:9 --epsilon 1
+[ -z "$(find /tmp -maxdepth 1 -name 'tacit-average-*' -newer values.csv 2>/dev/null)" ] ||
+    complain "a simulation left its records in /tmp"
+
+# ---- ten processes, one killed in the middle ----
+"$TACIT" average prepare talk --peers 10 --range 0:100 --epsilon 100000 --patience 1 >out.txt ||
+    complain "prepare: $(cat out.txt)"
+grep -q '10 peers may meet here' out.txt || complain "$(cat out.txt)"
+expect 3 '"talk"' "$TACIT" average prepare talk --peers 10 --range 0:100 --epsilon 1
+expect 2 'what does this peer hold?' "$TACIT" average join talk/node-000
+expect 3 '--value:1: "inf" is no finite number' "$TACIT" average join talk/node-000 --value inf
+for k in 0 1 2 3 4 5 6 7 8 9; do
+    value=$((10 * k))
+    [ $k -lt 9 ] || value=900 # out of range: 100
+    "$TACIT" average join talk/node-00$k --value $value --json >out.$k 2>err.$k &
+    pid[k]=$!
+done
+for _ in $(seq 1000); do
+    grep -q '"event":"started"' talk/node-004/log.jsonl 2>/dev/null && break
+    sleep 0.02
+done
+kill -9 "${pid[4]}"
+for k in 0 1 2 3 5 6 7 8 9; do
+    wait "${pid[k]}" || complain "peer $k: exit $?: $(cat err.$k) $(tail -3 talk/node-00$k/log.jsonl)"
+done
+wait "${pid[4]}" 2>/dev/null
+grep -q '1 number is outside of 0 to 100' err.9 || complain "no word about 900: $(cat err.9)"
+[ ! -s err.0 ] || complain "remarks about nothing: $(cat err.0)"
+python3 - <<'END' || complain "not the mean of those who took part: $(cat out.0)"
+import json
+held = [0, 10, 20, 30, 40, 50, 60, 70, 80, 100]
+all = [json.load(open(f"out.{k}")) for k in range(10) if k != 4]
+x = all[0]
+assert len({(tuple(y["value"]), y["members"]) for y in all}) == 1, all
+# Whether the one who was killed had said its word before is a matter of milliseconds.
+who = [h for h in held if x["members"] == 10 or h != 40]
+assert len(who) == x["members"], x
+right = sum(who) / len(who)
+print(f"mean {x['value'][0]:.4f}, right {right:.4f}, standard error {x['standard_error']:.4f}")
+assert 0 < x["standard_error"] < 0.2 and abs(x["value"][0] - right) < 7 * x["standard_error"], x
+assert x["epsilon"] <= 100000 and x["unit"] == "user" and x["adjacency"] == "replace"
+END
+for k in 0 1 2 3 5 6 7 8 9; do
+    "$TACIT" ledger show talk/node-00$k/state/agent-$k.ledger | grep -q ', 1 releases' ||
+        complain "peer $k was not charged once: $("$TACIT" ledger show talk/node-00$k/state/agent-$k.ledger)"
+    [ "$(stat -c %a talk/node-00$k/values.csv)" = 600 ] || complain "values.csv is open to others"
+done
+
+# ---- what was published: anybody can add it up, nobody can change it ----
+board=talk/node-003/state/board.jsonl
+cmp -s $board talk/node-007/state/board.jsonl || complain "two peers have different boards"
+"$TACIT" average verify $board --members talk/members.csv >out.txt || complain "verify: exit $?"
+grep -q 'holds' out.txt && grep -q 'does not prove' out.txt || complain "$(cat out.txt)"
+"$TACIT" average verify $board --json | python3 -c '
+import json, sys
+x = json.load(sys.stdin)
+assert x["holds"] is True and x["members_known"] is False and x["words"] in (9, 10)' ||
+    complain "verify --json"
+python3 - $board <<'END'
+import random, sys
+text = open(sys.argv[1], "rb").read()
+random.seed(1)
+for k in range(12):
+    at, bit = random.randrange(len(text)), 1 << random.randrange(8)
+    open(f"turned.{k}", "wb").write(text[:at] + bytes([text[at] ^ bit]) + text[at + 1:])
+open("cut", "wb").write(text[:-1])
+END
+for k in 0 1 2 3 4 5 6 7 8 9 10 11; do
+    expect 6 '' "$TACIT" average verify turned.$k
+done
+expect 6 'edited or cut' "$TACIT" average verify cut
+sed '2s/,[0-9a-f]*,/,'"$(cut -d' ' -f2 talk/node-001/identity.key.pub)"',/;3d' talk/members.csv >others.csv
+expect 6 'with a key that the list of members does not have' "$TACIT" average verify $board --members others.csv
+
+# ---- once more: the same answer, and nothing else ----
+"$TACIT" average join talk/node-003 --json 2>err.txt >again.txt || complain "again: $(cat err.txt)"
+cmp -s again.txt out.3 || complain "another answer: $(cat again.txt)"
+grep -q 'took part before' err.txt || complain "$(cat err.txt)"
+expect 3 'held something else' "$TACIT" average join talk/node-003 --value 31
+"$TACIT" ledger show talk/node-003/state/agent-3.ledger | grep -q ', 1 releases' || complain "charged again"
+exit $failed

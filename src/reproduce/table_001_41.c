@@ -304,10 +304,11 @@ static void find_column(tacit_reproduced *out, const table *t, uint32_t c)
         const point *p = point_of(t, c, k[n]);
         if (!(p->exact <= plan->pair))
             continue;
-        figure_find(out,
-                    "rho = %g: with the corollary's noise %.1f, k = %u was enough on the %u graphs "
-                    "drawn.",
-                    columns[c].rho, plan->pair, p->k, p->graphs);
+        figure_find(
+            out,
+            "rho = %g: with the corollary's noise %.1f, k = %u was enough on %u graphs drawn, "
+            "which is no proof: rarer graphs are worse.",
+            columns[c].rho, plan->pair, p->k, p->graphs);
         break;
     }
 }

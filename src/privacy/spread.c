@@ -124,12 +124,23 @@ static int64_t *integer_products(const tacit_bounded *b, const double *column, s
     return out;
 }
 
+#define FAR 0x1p53
+
+/* Without noise. Whole numbers count steps of the cost's grid; NaN, a secret, is 0. */
 static void real_products(const tacit_vector *from, const double *column, size_t rank, size_t p,
-                          tacit_vector *to)
+                          int grid, tacit_vector *to)
 {
+    const bool whole = to->shape->segment[0].scalar == TACIT_I64;
+    int64_t *steps = whole ? tacit_vector_segment(to, 0) : NULL;
     for (size_t k = 0; k < rank; k++)
-        for (size_t i = 0; i < p; i++)
-            tacit_vector_set(to, 0, k * p + i, column[k] * tacit_vector_get(from, 0, i));
+        for (size_t i = 0; i < p; i++) {
+            const double x = column[k] * tacit_vector_get(from, 0, i);
+            if (!whole)
+                tacit_vector_set(to, 0, k * p + i, x);
+            else
+                steps[k * p + i] =
+                    isnan(x) ? 0 : (int64_t)rint(fmax(-FAR, fmin(FAR, ldexp(x, -grid))));
+        }
 }
 
 static size_t count_of(const tacit_shape *shape)
@@ -166,7 +177,7 @@ tacit_status tacit_bounded_spread(tacit_bounded *bounded, const double *column, 
     if (noisy)
         sodium_memzero(bounded->steps, p * sizeof *steps);
     else
-        real_products(bounded->value, column, rank, p, value);
+        real_products(bounded->value, column, rank, p, cost->grid, value);
     bounded->value = value;
     bounded->steps = steps;
     bounded->coordinates = noisy ? count : 0;

@@ -29,6 +29,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double *column_of(const chorus_shared *s, tacit_agent agent)
 {
@@ -52,19 +53,19 @@ static double closing(const chorus_shared *s, uint64_t round)
 /* ---- giving ---- */
 
 /* m_i c_i c_i^T, the upper triangle, openly: so everybody knows what the sum is a sum of. */
-static tacit_public *weights(tacit_env *env, const chorus_shared *s, const double *c, double m)
+void chorus_weights(const tacit_env *env, const chorus_shared *s, int64_t *out)
 {
-    tacit_public *out = tacit_new_public(env, &s->beside);
+    const tacit_facts *facts = tacit_facts_of(env);
+    const double *c = column_of(s, facts->self);
     size_t at = 0;
-    for (size_t k = 0; out && k < s->rank; k++)
+    for (size_t k = 0; k < s->rank; k++)
         for (size_t l = k; l < s->rank; l++)
-            tacit_public_set_int(out, 0, at++, llrint(m * c[k] * c[l] * CHORUS_BESIDE_ONE));
-    return out;
+            out[at++] = llrint((double)facts->records * c[k] * c[l] * CHORUS_BESIDE_ONE);
 }
 
 /* The statistic is the negative gradient; without noise kernels yield means, not sums. */
-static tacit_status voice(tacit_env *env, const chorus_shared *s, const chorus_agent *self,
-                          tacit_permit *permit, tacit_bounded **out)
+static tacit_status spread(tacit_env *env, const chorus_shared *s, const chorus_agent *self,
+                           const tacit_shape *shape, tacit_permit *permit, tacit_bounded **out)
 {
     const tacit_facts *facts = tacit_facts_of(env);
     const bool noisy = s->privacy.mechanism != TACIT_MECHANISM_NONE;
@@ -78,9 +79,23 @@ static tacit_status voice(tacit_env *env, const chorus_shared *s, const chorus_a
         tacit_own_model(env), permit, tacit_own_data(env, TACIT_TRAIN), self->prior, s->clip,
         tacit_own_scratch(env), out, tacit_own_error(env));
     if (status == TACIT_OK)
-        status = tacit_bounded_spread(*out, column, s->rank, &s->sum, tacit_own_scratch(env),
+        status = tacit_bounded_spread(*out, column, s->rank, shape, tacit_own_scratch(env),
                                       tacit_own_error(env));
     return status;
+}
+
+tacit_status chorus_voice(tacit_env *env, const chorus_shared *s, const chorus_agent *self,
+                          uint64_t round, const tacit_shape *shape, tacit_permit **permit,
+                          tacit_bounded **out)
+{
+    const tacit_facts *facts = tacit_facts_of(env);
+    if (round > s->rounds || facts->records == 0 || is_apart(s, facts->self) ||
+        chorus_has_left(s, facts->self, round))
+        return TACIT_NO;
+    tacit_status status = tacit_reserve(env, chorus_cost(s, round), permit);
+    if (status == TACIT_EBUDGET && (s->budgets || round > 1))
+        return TACIT_NO;
+    return status == TACIT_OK ? spread(env, s, self, shape, *permit, out) : status;
 }
 
 static tacit_status sing(tacit_env *env, const chorus_shared *s, const chorus_agent *self,
@@ -88,21 +103,23 @@ static tacit_status sing(tacit_env *env, const chorus_shared *s, const chorus_ag
 {
     const tacit_facts *facts = tacit_facts_of(env);
     const double closes = closing(s, round);
-    if (round > s->rounds || facts->records == 0 || is_apart(s, facts->self) ||
-        chorus_has_left(s, facts->self, round) || !(facts->now < closes))
-        return TACIT_OK;
     tacit_permit *permit;
     tacit_bounded *bounded;
-    tacit_status status = tacit_reserve(env, chorus_cost(s, round), &permit);
-    if (status == TACIT_EBUDGET && (s->budgets || round > 1))
+    if (!(facts->now < closes))
         return TACIT_OK;
-    if (status == TACIT_OK)
-        status = voice(env, s, self, permit, &bounded);
+    tacit_status status = chorus_voice(env, s, self, round, &s->sum, &permit, &bounded);
     if (status != TACIT_OK)
-        return status;
-    tacit_public *beside = weights(env, s, column_of(s, facts->self), (double)facts->records);
-    if (!beside)
+        return status == TACIT_NO ? TACIT_OK : status;
+    const size_t count = s->beside.segment[0].count;
+    int64_t *weight = tacit_temporary(env, count * sizeof *weight);
+    tacit_public *beside = tacit_new_public(env, &s->beside);
+    if (!beside || !weight) {
+        tacit_drop(env, beside);
         return tacit_out_of_memory(tacit_own_error(env));
+    }
+    chorus_weights(env, s, weight);
+    for (size_t k = 0; k < count; k++)
+        tacit_public_set_int(beside, 0, k, weight[k]);
     status = tacit_give(env, CHORUS_SUM, round, closes, permit, bounded, beside);
     tacit_drop(env, beside);
     if (status == TACIT_NO && facts->now == 0) /* then nobody is ever in time */
@@ -115,77 +132,113 @@ static tacit_status sing(tacit_env *env, const chorus_shared *s, const chorus_ag
 
 /* ---- listening ---- */
 
-/* What the sum of this round says, from the memo or worked out; the lock is held on success. */
-static tacit_status recall(tacit_env *env, const chorus_shared *s, const tacit_event *event)
+/* Tells sums of one round apart: peers who are lied to may hear different ones. */
+static uint64_t print_of(const chorus_news *news, const double *y, size_t count)
+{
+    uint64_t print = 0;
+    for (size_t k = 0; k < count; k++) {
+        uint64_t bits;
+        memcpy(&bits, &y[k], sizeof bits);
+        print = (print ^ bits) * UINT64_C(0x9e3779b97f4a7c15) + news->round;
+        print ^= print >> 32;
+    }
+    return print;
+}
+
+static tacit_status smooth(tacit_env *env, const chorus_shared *s, const chorus_news *news,
+                           const double *y)
 {
     chorus_memo *memo = s->memo;
-    const size_t r = s->rank, p = s->features;
-    pthread_mutex_lock(&memo->lock);
-    if (memo->round == event->id)
-        return TACIT_OK;
-    memo->round = 0;
     size_t at = 0;
-    for (size_t k = 0; k < r; k++)
-        for (size_t l = k; l < r; l++) {
-            const double q = (double)tacit_public_get_int(event->beside, 0, at++);
-            memo->q[k * r + l] = memo->q[l * r + k] = q / CHORUS_BESIDE_ONE;
+    for (size_t k = 0; k < s->rank; k++)
+        for (size_t l = k; l < s->rank; l++) {
+            const double q = (double)tacit_public_get_int(news->beside, 0, at++);
+            memo->q[k * s->rank + l] = memo->q[l * s->rank + k] = q / CHORUS_BESIDE_ONE;
         }
-    double *y = malloc(r * p * sizeof *y);
-    tacit_status status = y ? TACIT_OK : tacit_out_of_memory(tacit_own_error(env));
-    for (size_t k = 0; y && k < r * p; k++)
-        y[k] = tacit_public_get(event->payload, 0, k);
-    const tacit_cost *cost = chorus_cost(s, event->id);
-    if (status == TACIT_OK)
-        status = chorus_smooth(
-            &(chorus_heard){.rank = r,
-                            .features = p,
-                            .y = y,
-                            .q = memo->q,
-                            .variance = s->variance,
-                            .noise = cost->mechanism == TACIT_MECHANISM_NONE ? 0 : cost->noise,
-                            .modes = s->options.spreads == CHORUS_SPREAD_MODES,
-                            .sparse = s->options.spreads == CHORUS_SPREAD_COORDINATES},
-            &memo->smoothed, tacit_own_error(env));
+    return chorus_smooth(&(chorus_heard){.rank = s->rank,
+                                         .features = s->features,
+                                         .y = y,
+                                         .q = memo->q,
+                                         .variance = s->variance,
+                                         .noise = news->noise,
+                                         .modes = s->options.spreads == CHORUS_SPREAD_MODES,
+                                         .sparse = s->options.spreads == CHORUS_SPREAD_COORDINATES},
+                         &memo->smoothed, tacit_own_error(env));
+}
+
+/* What the sum of this round says, from the memo or worked out; the lock is held on success. */
+static tacit_status recall(tacit_env *env, const chorus_shared *s, const chorus_news *news)
+{
+    chorus_memo *memo = s->memo;
+    const size_t count = s->rank * s->features;
+    double *y = malloc(count * sizeof *y);
+    if (!y)
+        return tacit_out_of_memory(tacit_own_error(env));
+    for (size_t k = 0; k < count; k++)
+        y[k] = news->step > 0 ? (double)tacit_public_get_int(news->sum, 0, k) * news->step
+                              : tacit_public_get(news->sum, 0, k);
+    const uint64_t print = print_of(news, y, count);
+    pthread_mutex_lock(&memo->lock);
+    tacit_status status = TACIT_OK;
+    if (memo->round != news->round || memo->print != print) {
+        memo->round = 0;
+        status = smooth(env, s, news, y);
+    }
     free(y);
+    memo->print = print;
     if (status == TACIT_OK)
-        memo->round = event->id;
+        memo->round = news->round;
     else
         pthread_mutex_unlock(&memo->lock);
     return status;
 }
 
-static tacit_status listen(tacit_env *env, const chorus_shared *s, chorus_agent *self,
-                           const tacit_event *event)
+tacit_status chorus_listen(tacit_env *env, const chorus_shared *s, chorus_agent *self,
+                           const chorus_news *news)
 {
-    if (event->at.kind != CHORUS_SUM || event->id < 1 || event->id > s->rounds || !event->beside ||
-        is_apart(s, tacit_facts_of(env)->self))
+    if (news->round < 1 || news->round > s->rounds || is_apart(s, tacit_facts_of(env)->self))
         return TACIT_OK;
     tacit_public *next = tacit_new_public(env, s->model);
     if (!next)
         return tacit_out_of_memory(tacit_own_error(env));
-    tacit_status status = recall(env, s, event);
+    tacit_status status = recall(env, s, news);
     if (status != TACIT_OK) {
         tacit_drop(env, next);
         return status;
     }
     const chorus_smoothed *heard = &s->memo->smoothed;
     const double *c = column_of(s, tacit_facts_of(env)->self);
-    const double scale = (event->id == 1 ? s->options.step : 1) / s->curvature;
+    const double scale = (self->heard == 0 ? s->options.step : 1) / s->curvature;
     for (size_t i = 0; i < s->features; i++) {
         double sum = 0;
         for (size_t l = 0; l < s->rank; l++)
             sum += c[l] * heard->h[l * s->features + i];
         tacit_public_set(next, 0, i, tacit_public_get(self->prior, 0, i) + scale * sum);
     }
-    if (event->id == 1)
+    if (self->heard == 0)
         self->spread = heard->spread * scale * scale;
     if (heard->spread > 0) /* else nothing but noise was heard, and nothing is surer than before */
         self->doubt = chorus_doubt(heard, s->rank, c) * scale * scale;
     pthread_mutex_unlock(&s->memo->lock);
     tacit_drop(env, self->prior);
     self->prior = next;
-    self->heard = event->id;
+    self->heard = news->round;
     return TACIT_OK;
+}
+
+/* From the ideal sum. */
+static tacit_status on_result(tacit_env *env, const chorus_shared *s, chorus_agent *self,
+                              const tacit_event *event)
+{
+    if (event->at.kind != CHORUS_SUM || event->id < 1 || event->id > s->rounds || !event->beside)
+        return TACIT_OK;
+    const tacit_cost *cost = chorus_cost(s, event->id);
+    const chorus_news news = {.round = event->id,
+                              .sum = event->payload,
+                              .beside = event->beside,
+                              .noise = cost->mechanism == TACIT_MECHANISM_NONE ? 0 : cost->noise};
+    tacit_status status = chorus_listen(env, s, self, &news);
+    return status == TACIT_OK ? sing(env, s, self, event->id + 1) : status;
 }
 
 /* ---- the end ---- */
@@ -228,11 +281,12 @@ tacit_status chorus_on(tacit_env *env, const void *shared, void *state, const ta
     case TACIT_START:
         if (!(self->prior = tacit_new_public(env, s->model)))
             return tacit_out_of_memory(tacit_own_error(env));
-        return sing(env, s, self, 1);
-    case TACIT_GROUP_RESULT: {
-        tacit_status status = listen(env, s, self, event);
-        return status == TACIT_OK ? sing(env, s, self, event->id + 1) : status;
-    }
+        return chorus_masked(s) ? chorus_masks_start(env, s, self) : sing(env, s, self, 1);
+    case TACIT_GROUP_RESULT:
+        return on_result(env, s, self, event);
+    case TACIT_MESSAGE:
+    case TACIT_TIMER:
+        return chorus_masked(s) ? chorus_masks_feed(env, s, self, event) : TACIT_OK;
     case TACIT_FINISH:
         return finish(env, s, self);
     default:
@@ -245,6 +299,11 @@ tacit_status chorus_on(tacit_env *env, const void *shared, void *state, const ta
 const tacit_shape *chorus_payload(const void *shared, tacit_address at)
 {
     const chorus_shared *s = shared;
+    tacit_address inner;
+    if (chorus_masked(s))
+        return tacit_address_child(at, &inner) == s->totals.child
+                   ? tacit_totals_payload(&s->totals, inner)
+                   : NULL;
     if (at.channel != 0)
         return NULL;
     return at.kind == CHORUS_SUM                    ? &s->sum
@@ -254,21 +313,24 @@ const tacit_shape *chorus_payload(const void *shared, tacit_address at)
 
 size_t chorus_agent_size(const void *shared, uint32_t neighbours)
 {
-    (void)shared;
+    const chorus_shared *s = shared;
     (void)neighbours;
-    return sizeof(chorus_agent);
+    return sizeof(chorus_agent) + (chorus_masked(s) ? tacit_totals_size(&s->totals) : 0);
 }
 
 void chorus_save(const void *shared, const void *state, uint32_t neighbours, tacit_saver *saver)
 {
-    (void)shared;
+    const chorus_shared *s = shared;
     (void)neighbours;
     const chorus_agent *self = state;
     tacit_save_u64(saver, self->heard);
+    tacit_save_u64(saver, self->over);
     tacit_save_f64(saver, self->spread);
     tacit_save_f64(saver, self->doubt);
     tacit_save_public(saver, self->prior);
     tacit_save_secret(saver, self->finished);
+    if (chorus_masked(s))
+        tacit_totals_save(&s->totals, chorus_totals(self), saver);
 }
 
 void chorus_load(const void *shared, void *state, uint32_t neighbours, tacit_loader *loader)
@@ -277,18 +339,23 @@ void chorus_load(const void *shared, void *state, uint32_t neighbours, tacit_loa
     const chorus_shared *s = shared;
     chorus_agent *self = state;
     self->heard = tacit_load_u64(loader);
+    self->over = tacit_load_u64(loader);
     self->spread = tacit_load_f64(loader);
     self->doubt = tacit_load_f64(loader);
     self->prior = tacit_load_public(loader, s->model);
     self->finished = tacit_load_secret(loader, s->model);
+    if (chorus_masked(s))
+        tacit_totals_load(&s->totals, chorus_totals(self), loader);
 }
 
 void chorus_end(tacit_env *env, const void *shared, void *state)
 {
-    (void)shared;
+    const chorus_shared *s = shared;
     chorus_agent *self = state;
     tacit_drop(env, self->prior);
     tacit_drop(env, self->finished);
+    if (chorus_masked(s))
+        tacit_totals_end(env, &s->totals, chorus_totals(self));
 }
 
 const tacit_secret *chorus_model(const void *shared, const void *state)

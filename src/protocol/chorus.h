@@ -8,6 +8,7 @@
 
 #include "protocol/chorus_smooth.h"
 #include "protocol/finish.h"
+#include "protocol/totals_options.h"
 #include "tacit/protocol.h"
 
 enum { CHORUS_SUM = 1 };         /* the one kind of gift */
@@ -18,12 +19,16 @@ typedef struct chorus_options {
     char kernel_file[TACIT_TEXT_MAX], opt_out[TACIT_TEXT_MAX];
     int factor;
     int64_t rank, rounds;
+    int sum; /* CHORUS_IDEAL, CHORUS_MASKS */
+    totals_options totals;
+    int64_t spares, most_records;
     double period;
     double radius, variance, step, misfit;
     int spreads;
     finish_options finish;
 } chorus_options;
 
+enum { CHORUS_IDEAL, CHORUS_MASKS };
 enum { CHORUS_FACTOR_SVD, CHORUS_FACTOR_OPTIMAL };
 enum { CHORUS_SPREAD_COMMON, CHORUS_SPREAD_MODES, CHORUS_SPREAD_COORDINATES };
 
@@ -32,6 +37,7 @@ enum { CHORUS_SPREAD_COMMON, CHORUS_SPREAD_MODES, CHORUS_SPREAD_COORDINATES };
 typedef struct chorus_memo {
     pthread_mutex_t lock;
     uint64_t round; /* 0: nothing yet */
+    uint64_t print; /* of its numbers */
     chorus_smoothed smoothed;
     double *q;
 } chorus_memo;
@@ -44,6 +50,7 @@ typedef struct chorus_shared {
     uint64_t agents, rounds;
     const tacit_shape *model;
     tacit_shape sum, beside;
+    tacit_totals_plan totals; /* of masks */
     tacit_privacy_options privacy;
     bool budgets;      /* they differ */
     tacit_cost *costs; /* one a round, or one for all */
@@ -62,10 +69,43 @@ typedef struct chorus_agent {
     double spread, doubt;         /* of the prior, a coordinate: variances */
     tacit_public *prior;          /* a function of sums: public */
     const tacit_secret *finished; /* its own, at the end */
+    uint64_t over;                /* masks: rounds that are */
+    /* behind it, with masks: tacit_totals */
 } chorus_agent;
+
+/* A sum as it was heard: with masks in whole steps, and of so many members. */
+typedef struct chorus_news {
+    uint64_t round;
+    const tacit_public *sum, *beside;
+    double step;  /* 0: numbers are values */
+    double noise; /* on each of them */
+} chorus_news;
 
 /* chorus_setup.c */
 const tacit_cost *chorus_cost(const chorus_shared *shared, uint64_t round);
+
+/* chorus_masks.c: the same over sums that nobody in particular adds up (totals.h). */
+static inline bool chorus_masked(const chorus_shared *shared)
+{
+    return shared->options.sum == CHORUS_MASKS;
+}
+static inline tacit_totals *chorus_totals(const chorus_agent *self)
+{
+    return (tacit_totals *)(uintptr_t)(self + 1);
+}
+tacit_status chorus_masks_plan(chorus_shared *shared, tacit_error *err);
+tacit_status chorus_masks_start(tacit_env *env, const chorus_shared *shared, chorus_agent *self);
+tacit_status chorus_masks_feed(tacit_env *env, const chorus_shared *shared, chorus_agent *self,
+                               const tacit_event *event);
+bool chorus_done(const void *shared, const void *state);
+
+/* chorus.c: what this agent sings in a round, and what it makes of a sum. TACIT_NO: nothing. */
+tacit_status chorus_voice(tacit_env *env, const chorus_shared *shared, const chorus_agent *self,
+                          uint64_t round, const tacit_shape *shape, tacit_permit **permit,
+                          tacit_bounded **out);
+void chorus_weights(const tacit_env *env, const chorus_shared *shared, int64_t *out);
+tacit_status chorus_listen(tacit_env *env, const chorus_shared *shared, chorus_agent *self,
+                           const chorus_news *news);
 
 /* chorus_columns.c */
 tacit_status chorus_columns(chorus_shared *shared, const tacit_setup *setup, tacit_error *err);

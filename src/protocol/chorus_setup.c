@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 static const char *const factors[] = {"svd", "optimal", NULL};
+static const char *const sums[] = {"ideal", "masks", NULL};
 static const char *const spreads[] = {"common", "modes", "coordinates", NULL};
 
 #define FIELD(name) offsetof(chorus_options, name)
@@ -81,6 +82,28 @@ static const tacit_option rows[] = {
      .offset = FIELD(opt_out),
      .help = "file of lines \"agent,round\": from that round on the agent gives nothing and is "
              "charged nothing"},
+    {.key = "sum",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "ideal",
+     .choices = sums,
+     .offset = FIELD(sum),
+     .help = "who adds up: an ideal party (simulations only), or the agents among themselves under "
+             "masks, which the options below are for"},
+    {.key = "spares",
+     .type = TACIT_OPT_INT,
+     .fallback = "0",
+     .min = 0,
+     .max = 1000,
+     .offset = FIELD(spares),
+     .help = "\"sum: masks\": the budget is planned for so many tries more than rounds"},
+    {.key = "most-records",
+     .type = TACIT_OPT_INT,
+     .fallback = "10000",
+     .min = 1,
+     .max = 1e9,
+     .offset = FIELD(most_records),
+     .help = "\"sum: masks\": no agent has more (a sum beyond that is nonsense)"},
+    TOTALS_OPTIONS(chorus_options, totals),
     {.key = "period",
      .type = TACIT_OPT_REAL,
      .fallback = "1",
@@ -130,11 +153,12 @@ static const tacit_option rows[] = {
 
 /* ---- what it refuses ---- */
 
-static tacit_status check(const tacit_setup *setup, tacit_error *err)
+static tacit_status check(const chorus_options *o, const tacit_setup *setup, tacit_error *err)
 {
     const tacit_privacy_options *privacy = setup->privacy;
     const bool noisy = privacy->mechanism != TACIT_MECHANISM_NONE;
-    if (!setup->graph || !setup->records)
+    if (!setup->graph || (o->sum == CHORUS_IDEAL && !setup->records) ||
+        (noisy && privacy->adjacency != TACIT_REPLACE))
         return tacit_fail(err, TACIT_EINPUT,
                           "protocol \"chorus\" needs to know the whole graph and how many records "
                           "each agent has; under \"privacy.adjacency: add-remove\" the latter is a "
@@ -255,16 +279,16 @@ static tacit_status set_up(void *shared, const void *options, const tacit_setup 
                            tacit_error *err)
 {
     chorus_shared *s = shared;
-    tacit_status status = check(setup, err);
-    if (status != TACIT_OK)
-        return status;
     s->options = *(const chorus_options *)options;
-    if ((status = check_time(&s->options, setup->until, err)) != TACIT_OK)
+    tacit_status status = check(&s->options, setup, err);
+    if (status == TACIT_OK && !chorus_masked(s))
+        status = check_time(&s->options, setup->until, err);
+    if (status != TACIT_OK)
         return status;
     s->agents = setup->agents;
     s->rounds = (uint64_t)s->options.rounds;
     s->privacy = *setup->privacy;
-    s->privacy.releases = s->options.rounds;
+    s->privacy.releases = s->options.rounds + (chorus_masked(s) ? s->options.spares : 0);
     s->budgets = setup->epsilon != NULL;
     s->model = tacit_model_shape(setup->model);
     s->features = s->model->segment[0].count;
@@ -281,14 +305,16 @@ static tacit_status set_up(void *shared, const void *options, const tacit_setup 
         status = finish_prepare(&s->finish, &s->options.finish, err);
     if (status == TACIT_OK)
         status = make_memo(s, err);
-    if (status == TACIT_OK)
-        choose_scales(s);
-    return status;
+    if (status != TACIT_OK)
+        return status;
+    choose_scales(s);
+    return chorus_masked(s) ? chorus_masks_plan(s, err) : TACIT_OK;
 }
 
 static void tear_down(void *shared)
 {
     chorus_shared *s = shared;
+    tacit_totals_clear(&s->totals);
     free(s->column);
     free(s->leaves);
     free(s->costs);
@@ -302,9 +328,19 @@ static void tear_down(void *shared)
 
 static const char *sees(const void *options)
 {
-    (void)options;
-    return "only sums over all who took part; an ideal party adds up here and draws the noise; "
-           "collusion and drop-out are not modelled yet";
+    const chorus_options *o = options;
+    if (o && o->sum == CHORUS_MASKS)
+        return "only sums over all who took part; up to \"protocol.colluders\" collude, and the "
+               "part "
+               "\"protocol.absent\" may get lost";
+    return "only sums over all who took part; an ideal party adds up here and draws the noise, and "
+           "nobody colludes or drops out (\"protocol.sum: masks\" does without it)";
+}
+
+static uint32_t flags_for(const void *options)
+{
+    const chorus_options *o = options;
+    return o->sum == CHORUS_MASKS ? TACIT_CHATTY | TACIT_EVERYBODY | TACIT_WHOLE : TACIT_GROUPS;
 }
 
 const tacit_protocol tacit_protocol_chorus = {
@@ -314,6 +350,7 @@ const tacit_protocol tacit_protocol_chorus = {
     .trust = TACIT_TRUST_SECURE,
     .sees = sees,
     .flags = TACIT_GROUPS,
+    .flags_for = flags_for,
     .options = {"protocol", rows, sizeof rows / sizeof *rows, sizeof(chorus_options)},
     .shared_size = sizeof(chorus_shared),
     .setup = set_up,
@@ -325,4 +362,5 @@ const tacit_protocol tacit_protocol_chorus = {
     .load = chorus_load,
     .end = chorus_end,
     .model = chorus_model,
+    .done = chorus_done,
 };

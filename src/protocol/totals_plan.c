@@ -7,6 +7,7 @@
 #include "tacit/gopa.h"
 
 #define RISK_BITS 40       /* default k: the honest fall apart with a chance below 2^-40 */
+#define USUAL 20           /* default k, at least */
 #define ALL_PAIRS 40       /* so many others, and everybody shares masks with all */
 #define BOARD_MOST 4194304 /* numbers of a board */
 
@@ -58,14 +59,27 @@ uint32_t tacit_totals_parts(const tacit_totals_plan *plan, uint32_t present)
     return stay > plan->colluders ? stay - plan->colluders : 0;
 }
 
+/* So many that hardly anybody misses its quorum when others are away as planned: 2.5 standard
+ * deviations, about one in a hundred. */
+static uint32_t usual_partners(const tacit_totals_plan *p)
+{
+    const double margin = 1 - p->absent - p->quorum;
+    const double wanted =
+        margin > 0 ? 6.25 * p->absent * (1 - p->absent) / (margin * margin) : TACIT_TOTALS_PARTNERS;
+    return wanted > USUAL ? (uint32_t)fmin(ceil(wanted), TACIT_TOTALS_PARTNERS) : USUAL;
+}
+
 static tacit_status choose_partners(tacit_totals_plan *p, tacit_error *err)
 {
     const uint32_t most =
         p->agents - 1 < TACIT_TOTALS_PARTNERS ? (uint32_t)p->agents - 1 : TACIT_TOTALS_PARTNERS;
     if (p->partners == 0 && most <= ALL_PAIRS)
         p->partners = most;
-    if (p->partners == 0)
-        p->partners = (uint32_t)tacit_gopa_partners(p->agents, p->quorum, p->colluders, RISK_BITS);
+    if (p->partners == 0) {
+        const uint64_t wanted = tacit_gopa_partners(p->agents, p->quorum, p->colluders, RISK_BITS);
+        const uint32_t usual = usual_partners(p);
+        p->partners = wanted > usual ? (uint32_t)wanted : wanted ? usual : most;
+    }
     if (p->partners == 0 || p->partners > most)
         p->partners = most;
     p->threshold = (uint32_t)ceil(p->quorum * p->partners - 1e-9);

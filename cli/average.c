@@ -104,7 +104,7 @@ static const tacit_option options[] = {
      .min = 1,
      .max = 1e6,
      .value_name = "SECONDS",
-     .help = "prepare: how long peers wait for each other to come",
+     .help = "prepare, join with --key: how long peers wait for each other to come",
      AT(wait)},
     {.key = "patience",
      .type = TACIT_OPT_REAL,
@@ -141,8 +141,18 @@ static const tacit_option options[] = {
      .fallback = "",
      .letter = 'm',
      .value_name = "FILE",
-     .help = "verify: members.csv from somebody you trust, whose keys must be those of the board",
+     .help =
+         "prepare: members.csv of peers who have made keys of their own (tacit keygen), instead "
+         "of --peers; verify: a list from somebody you trust, whose keys must be those of the "
+         "board",
      AT(members)},
+    {.key = "key",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .letter = 'k',
+     .value_name = "FILE",
+     .help = "join: the peer's own key, where the folder was prepared with --members",
+     AT(key)},
     {.key = "seed",
      .type = TACIT_OPT_INT,
      .fallback = "1",
@@ -168,6 +178,9 @@ static const cli_example examples[] = {
      "one of them; the result comes when all have joined"},
     {"tacit average verify talk/node-003/state/board.jsonl --members talk/members.csv",
      "add up what they published; exit code 6 if anything is wrong"},
+    {"tacit average prepare pay --members members.csv --range 0:200000 --epsilon 1",
+     "peers with keys of their own, on machines of their own"},
+    {"tacit average join pay --key alice.key --value 61000", "and one of them"},
     {"tacit average prepare ages --peers 30 --bins 0,18,30,45,60,120 --epsilon 2 --absent 0.2",
      "a histogram, of whom one in five may get lost"},
 };
@@ -188,41 +201,57 @@ tacit_average_plan average_plan(const average_flags *f)
         .patience = f->patience,
         .wait = f->wait,
         .port = (uint16_t)f->port,
+        .members = *f->members ? f->members : NULL,
     };
     snprintf(plan.question.range, sizeof plan.question.range, "%s", f->range);
     snprintf(plan.question.bins, sizeof plan.question.bins, "%s", f->bins);
     return plan;
 }
 
-static void say_prepared(const char *folder, const average_flags *f)
+static void say_next(const char *folder, bool own_keys)
 {
     char text[1400];
-    printf("%s%s%s: %lld peers may meet here\n", cli_bold(), folder, cli_plain(),
-           (long long)f->peers);
+    if (own_keys)
+        snprintf(
+            text, sizeof text,
+            "give everybody these files; each peer on its machine: \"tacit average join %.300s "
+            "--key FILE --value NUMBER\"",
+            folder);
+    else
+        snprintf(
+            text, sizeof text,
+            "each peer: \"tacit average join %.300s/node-000 --value NUMBER\", node-001 and so "
+            "on. Who has this folder has the keys of all of them: to try it out. Peers who do "
+            "not trust each other make their own keys (tacit keygen, then --members).",
+            folder);
+    printf("  %-22s", "next");
+    cli_wrap(text, 24, 24);
+}
+
+static void say_prepared(const char *folder, const average_flags *f)
+{
+    char text[200];
+    printf("%s%s%s: peers may meet here\n", cli_bold(), folder, cli_plain());
     printf("  %-22s%s\n", "asked for",
            *f->bins                       ? "a histogram"
            : f->what == TACIT_AVERAGE_SUM ? "a sum"
                                           : "a mean");
     printf("  %-22s", "budget");
-    snprintf(text, sizeof text, "epsilon %g at delta %g for %s", f->epsilon, f->delta,
-             f->unit == 0 ? "one row of a peer" : "all that a peer holds");
+    snprintf(text, sizeof text, "epsilon %g at delta %g for %s (adjacency replace)", f->epsilon,
+             f->delta, f->unit == 0 ? "one row of a peer" : "all that a peer holds");
     cli_wrap(text, 24, 24);
-    printf("  %-22s", "next");
-    snprintf(text, sizeof text,
-             "each peer, here or elsewhere: \"tacit average join %.300s/node-000 --value NUMBER\", "
-             "node-001 and so on. A peer needs its own folder and the files beside it, and nobody "
-             "else's folder: node-*/identity.key is the secret by which it is known.",
-             folder);
-    cli_wrap(text, 24, 24);
+    say_next(folder, *f->members);
 }
 
 static tacit_status prepare(const char *folder, const average_flags *flags, tacit_error *err)
 {
     const tacit_average_plan plan = average_plan(flags);
-    if (flags->peers == 0)
+    if ((flags->peers == 0) == !*flags->members)
         return tacit_fail(err, TACIT_EUSAGE,
-                          "how many peers are there? as in \"tacit average prepare %.100s --peers "
-                          "10 --range 0:100 --epsilon 1\"",
+                          "%s? as in \"tacit average prepare %.100s --peers 10 --range 0:100 "
+                          "--epsilon 1\"",
+                          flags->peers == 0 ? "how many peers are there"
+                                            : "--peers or --members, which of them",
                           folder);
     tacit_status status = tacit_average_prepare(folder, &plan, err);
     if (!status && !flags->quiet)
@@ -247,7 +276,8 @@ static tacit_status check_flags(int word, const average_flags *f, tacit_error *e
         {"peers", f->peers != 0, word == PREPARE},
         {"value", *f->value, word == JOIN},
         {"values", *f->values, word == JOIN},
-        {"members", *f->members, word == VERIFY},
+        {"members", *f->members, word == VERIFY || word == PREPARE},
+        {"key", *f->key, word == JOIN},
     };
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         if (all[k].given && !all[k].wanted)

@@ -309,8 +309,13 @@ static tacit_status run(joining *j, tacit_error *err)
 tacit_status average_join(const char *folder, const average_flags *flags, tacit_error *err)
 {
     joining j = {.folder = folder, .flags = flags};
+    char *own = NULL;
     cli_node_process();
-    tacit_status status = tacit_average_place(&j.common, folder, err);
+    tacit_status status = TACIT_OK;
+    if (*flags->key && !(status = tacit_average_enter(&own, folder, flags->key, flags->wait, err)))
+        j.folder = own;
+    if (!status)
+        status = tacit_average_place(&j.common, j.folder, err);
     if (!status)
         status = tacit_question_read(&j.question, j.common, err);
     if (!status)
@@ -322,5 +327,6 @@ tacit_status average_join(const char *folder, const average_flags *flags, tacit_
     tacit_peer_close(j.peer);
     tacit_question_clear(&j.question);
     free(j.common);
+    free(own);
     return status;
 }

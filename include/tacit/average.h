@@ -65,6 +65,7 @@ char *tacit_held_records(const tacit_held *values, const tacit_question *questio
 typedef struct tacit_average_plan {
     tacit_average_options question;
     uint32_t peers;
+    const char *members; /* file: peers who have keys of their own; NULL: keys are made here */
     double epsilon, delta;
     int unit; /* tacit_unit */
     bool gaussian_masks;
@@ -77,9 +78,9 @@ typedef struct tacit_average_plan {
 /* The configuration of an experiment "gopa" that answers it, without data. */
 tacit_status tacit_average_config(tacit_config *config, const tacit_average_plan *plan,
                                   tacit_error *err);
-/* question.yaml, consortium.yaml, members.csv, graph.edges, and node-000/, ... with node.yaml and
- * identity.key: all but what the peers hold. `folder` must not exist or be empty; after a failure
- * nothing is left. */
+/* question.yaml, consortium.yaml, members.csv, graph.edges, and, unless they have keys of their
+ * own, node-000/, ... with node.yaml and identity.key: all but what the peers hold. `folder` must
+ * not exist or be empty; after a failure nothing is left. */
 tacit_status tacit_average_prepare(const char *folder, const tacit_average_plan *plan,
                                    tacit_error *err);
 /* What came out: value[k] = centre + total / count, or that times count, in the unit of what is
@@ -98,6 +99,11 @@ tacit_status tacit_answer_of_session(tacit_answer *answer, const tacit_question 
                                      tacit_session *session, tacit_error *err);
 void tacit_answer_clear(tacit_answer *answer);
 
+/* A folder for the member whose identity is in file `key`, named like it and beside
+ * consortium.yaml, with node.yaml in it; the one that is there already if it joins again. The
+ * caller frees *node. */
+tacit_status tacit_average_enter(char **node, const char *folder, const char *key, double wait,
+                                 tacit_error *err);
 /* The folder of the consortium that FOLDER/node.yaml belongs to (caller frees). */
 tacit_status tacit_average_place(char **folder, const char *node_folder, tacit_error *err);
 

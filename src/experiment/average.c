@@ -134,7 +134,8 @@ typedef struct place {
     const tacit_average_plan *plan;
     tacit_folder folder;
     tacit_agreement agreement;
-    tacit_node_options node;
+    uint32_t peers;
+    tacit_roster roster; /* of peers with keys of their own */
     tacit_node_member *members;
     uint32_t *agents;
 } place;
@@ -148,7 +149,7 @@ static tacit_status try_protocol(const place *p, uint32_t numbers, tacit_error *
     if (status)
         return status;
     const tacit_setup setup = {
-        .agents = p->plan->peers, .model = model, .privacy = &x->privacy, .until = x->run.time};
+        .agents = p->peers, .model = model, .privacy = &x->privacy, .until = x->run.time};
     void *shared = calloc(1, x->protocol->shared_size + 1);
     if (!shared)
         status = tacit_out_of_memory(err);
@@ -182,28 +183,48 @@ static tacit_status agree(place *p, tacit_error *err)
     return status;
 }
 
-static tacit_status name_members(place *p, tacit_error *err)
+/* Each for itself: agents 0 .. N-1, one a member. */
+static tacit_status check_roster(const place *p, tacit_error *err)
 {
-    const uint32_t count = p->plan->peers;
-    if (count < 3 || count > TACIT_AVERAGE_PEERS)
-        return tacit_fail(err, TACIT_EINPUT,
-                          "%" PRIu32 " peers; expected 3 to %d: of two, each would know what the "
-                          "other holds",
-                          count, TACIT_AVERAGE_PEERS);
-    p->members = calloc(count, sizeof *p->members);
-    p->agents = calloc(count, sizeof *p->agents);
+    for (uint32_t k = 0; k < p->roster.count; k++)
+        if (p->roster.members[k].count != 1 || p->roster.agents != p->roster.count)
+            return tacit_fail(err, TACIT_EINPUT,
+                              "\"%.300s\" must give one agent to each of its %" PRIu32
+                              " members, 0 to %" PRIu32 "; \"%s\" has %" PRIu32,
+                              p->plan->members, p->roster.count, p->roster.count - 1,
+                              p->roster.members[k].name, p->roster.members[k].count);
+    return TACIT_OK;
+}
+
+static tacit_status make_members(place *p, tacit_error *err)
+{
+    p->members = calloc(p->peers, sizeof *p->members);
+    p->agents = calloc(p->peers, sizeof *p->agents);
     if (!p->members || !p->agents)
         return tacit_out_of_memory(err);
-    for (uint32_t k = 0; k < count; k++) {
+    for (uint32_t k = 0; k < p->peers; k++) {
         p->agents[k] = k;
         p->members[k].agents = p->agents + k;
         p->members[k].count = 1;
         snprintf(p->members[k].name, sizeof p->members[k].name, "node-%03" PRIu32, k);
     }
-    tacit_status status = tacit_options_defaults(&tacit_node_section, &p->node, err);
-    snprintf(p->node.consortium, TACIT_TEXT_MAX, "../consortium.yaml");
-    p->node.patience = p->plan->wait;
-    return status ? status : tacit_ports_choose(p->members, count, p->plan->port, err);
+    return tacit_ports_choose(p->members, p->peers, p->plan->port, err);
+}
+
+static tacit_status name_members(place *p, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    if (p->plan->members)
+        status = tacit_roster_read(&p->roster, p->plan->members, err);
+    if (status)
+        return status;
+    p->peers = p->plan->members ? p->roster.count : p->plan->peers;
+    if (p->peers < 3 || p->peers > TACIT_AVERAGE_PEERS)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "%" PRIu32 " peers; expected 3 to %d: of two, each would know what the "
+                          "other holds",
+                          p->peers, TACIT_AVERAGE_PEERS);
+    return p->plan->members ? check_roster(p, err) : make_members(p, err);
 }
 
 static tacit_status write_text(const place *p, const char *name, char *text, tacit_error *err)
@@ -221,11 +242,16 @@ static tacit_status write_text(const place *p, const char *name, char *text, tac
     return status;
 }
 
-static char *node_text(const place *p, uint32_t k)
+static char *node_text(const char *name, const char *key, double wait)
 {
     tacit_writer out = {0};
-    tacit_node_options o = p->node;
-    snprintf(o.name, sizeof o.name, "%s", p->members[k].name);
+    tacit_node_options o;
+    if (tacit_options_defaults(&tacit_node_section, &o, NULL) != TACIT_OK)
+        return NULL;
+    snprintf(o.name, sizeof o.name, "%s", name);
+    snprintf(o.key, sizeof o.key, "%s", key);
+    snprintf(o.consortium, sizeof o.consortium, "../consortium.yaml");
+    o.patience = wait;
     tacit_write_text(&out, "node:\n");
     tacit_section_write(&out, &tacit_node_section, &o);
     tacit_write_text(
@@ -250,16 +276,18 @@ static tacit_status make_node(place *p, uint32_t k, tacit_error *err)
     memcpy(m->key, identity.public_key, sizeof m->key);
     tacit_identity_wipe(&identity);
     snprintf(name, sizeof name, "%s/node.yaml", m->name);
-    return write_text(p, name, node_text(p, k), err);
+    return write_text(p, name, node_text(m->name, "identity.key", p->plan->wait), err);
 }
 
 static tacit_status write_all(place *p, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
-    for (uint32_t k = 0; k < p->plan->peers && !status; k++)
+    for (uint32_t k = 0; k < p->peers && p->members && !status; k++)
         status = make_node(p, k, err);
     if (!status)
-        status = write_text(p, "members.csv", tacit_roster_text(p->members, p->plan->peers), err);
+        status = write_text(
+            p, "members.csv",
+            tacit_roster_text(p->members ? p->members : p->roster.members, p->peers), err);
     if (!status)
         status = write_text(p, "graph.edges", strdup("# everybody hears everybody\n"), err);
     if (!status)
@@ -296,12 +324,89 @@ tacit_status tacit_average_prepare(const char *folder, const tacit_average_plan 
     }
     tacit_folder_close(&p.folder);
     tacit_experiment_clear(&p.agreement.experiment);
+    tacit_roster_clear(&p.roster);
     free(p.members);
     free(p.agents);
     return status;
 }
 
 /* ---- a peer's folder ---- */
+
+static const tacit_node_member *member_of(const tacit_roster *roster,
+                                          const tacit_identity *identity)
+{
+    for (uint32_t k = 0; k < roster->count; k++)
+        if (memcmp(roster->members[k].key, identity->public_key, TACIT_NODE_KEY) == 0)
+            return &roster->members[k];
+    return NULL;
+}
+
+/* Who it is, by its key. */
+static tacit_status find_member(char name[64], const char *folder, const char *key,
+                                tacit_error *err)
+{
+    tacit_identity identity;
+    tacit_roster roster;
+    char *list = tacit_path_with(folder, "/members.csv");
+    tacit_status status = list ? tacit_roster_read(&roster, list, err) : tacit_out_of_memory(err);
+    free(list);
+    if (status)
+        return status;
+    status = tacit_identity_read(&identity, key, err);
+    if (!status) {
+        const tacit_node_member *self = member_of(&roster, &identity);
+        if (self)
+            memcpy(name, self->name, sizeof self->name);
+        else
+            status =
+                tacit_fail(err, TACIT_EINPUT,
+                           "the key \"%.200s\" is not in \"%.200s/members.csv\": this peer was "
+                           "not asked, or has made another key since",
+                           key, folder);
+        tacit_identity_wipe(&identity);
+    }
+    tacit_roster_clear(&roster);
+    return status;
+}
+
+static tacit_status write_node(const char *node, const char *name, const char *key, double wait,
+                               tacit_error *err)
+{
+    char *path = tacit_path_with(node, "/node.yaml"), *whole = realpath(key, NULL), *text = NULL;
+    tacit_status status = TACIT_OK;
+    if (path && access(path, F_OK) == 0)
+        goto out; /* it joins again */
+    if (whole && strlen(whole) < TACIT_TEXT_MAX)
+        text = node_text(name, whole, wait);
+    if (!path || !text)
+        status = tacit_fail(err, TACIT_EINPUT, "the path of \"%.300s\" is too long", key);
+    else if (mkdir(node, 0700) != 0 && errno != EEXIST)
+        status = tacit_fail(err, TACIT_EINPUT, "cannot make \"%.300s\": %s", node, strerror(errno));
+    else
+        status = tacit_file_create(path, 0600, text, strlen(text), "file of this peer", err);
+out:
+    free(path);
+    free(whole);
+    free(text);
+    return status;
+}
+
+tacit_status tacit_average_enter(char **node, const char *folder, const char *key, double wait,
+                                 tacit_error *err)
+{
+    char name[65] = "/";
+    *node = NULL;
+    tacit_status status = find_member(name + 1, folder, key, err);
+    if (status)
+        return status;
+    *node = tacit_path_with(folder, name);
+    status = *node ? write_node(*node, name + 1, key, wait, err) : tacit_out_of_memory(err);
+    if (status) {
+        free(*node);
+        *node = NULL;
+    }
+    return status;
+}
 
 tacit_status tacit_average_place(char **folder, const char *node_folder, tacit_error *err)
 {

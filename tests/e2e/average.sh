@@ -62,7 +62,7 @@ expect 3 '"two.csv" has 2 rows; expected 3 or more' "$TACIT" average simulate tw
 # ---- ten processes, one killed in the middle ----
 "$TACIT" average prepare talk --peers 10 --range 0:100 --epsilon 100000 --patience 1 >out.txt ||
     complain "prepare: $(cat out.txt)"
-grep -q '10 peers may meet here' out.txt || complain "$(cat out.txt)"
+grep -q 'peers may meet here' out.txt || complain "$(cat out.txt)"
 expect 3 '"talk"' "$TACIT" average prepare talk --peers 10 --range 0:100 --epsilon 1
 expect 2 'what does this peer hold?' "$TACIT" average join talk/node-000
 expect 3 '--value:1: "inf" is no finite number' "$TACIT" average join talk/node-000 --value inf
@@ -128,6 +128,31 @@ done
 expect 6 'edited or cut' "$TACIT" average verify cut
 sed '2s/,[0-9a-f]*,/,'"$(cut -d' ' -f2 talk/node-001/identity.key.pub)"',/;3d' talk/members.csv >others.csv
 expect 6 'with a key that the list of members does not have' "$TACIT" average verify $board --members others.csv
+
+# ---- peers with keys of their own ----
+for k in 0 1 2; do
+    "$TACIT" keygen peer$k.key --members list.csv --name peer$k --endpoint tcp://127.0.0.1:$((21000 + RANDOM % 10000)) \
+        --agents $k --quiet >/dev/null || complain "keygen"
+done
+expect 2 'which of them' "$TACIT" average prepare own --members list.csv --peers 3 --range 0:9 --epsilon 1
+"$TACIT" average prepare own --members list.csv --range 0:9 --columns 2 --epsilon 100000 --patience 1 --quiet ||
+    complain "prepare --members"
+[ "$(find own -type f | wc -l)" -eq 4 ] || complain "other files than those of all: $(ls -R own)"
+"$TACIT" keygen stranger.key --quiet >/dev/null
+expect 3 'is not in "own/members.csv"' "$TACIT" average join own --key stranger.key --value 1,2
+printf '1,2\n3,4\n' >rows.csv
+"$TACIT" average join own --key peer0.key --values rows.csv --json >own.0 2>err.txt &
+"$TACIT" average join own --key peer1.key --value 2,6 --json >own.1 2>err.txt &
+"$TACIT" average join own --key peer2.key --value 5,0 >own.2 2>err.txt || complain "own key: $(cat err.txt)"
+wait
+python3 - <<'END' || complain "peers with keys of their own: $(cat own.0 own.1 own.2)"
+import json
+x, y = json.load(open("own.0")), json.load(open("own.1"))
+assert x["value"] == y["value"] and x["members"] == 3, (x, y)
+assert all(abs(a - b) < 7 * x["standard_error"] < 0.2 for a, b in zip(x["value"], (3, 3), strict=True)), x
+assert x["board"] == "own/peer0/state/board.jsonl"
+END
+grep -q 'mean 2  ' own.2 || complain "no second mean in words: $(cat own.2)"
 
 # ---- once more: the same answer, and nothing else ----
 "$TACIT" average join talk/node-003 --json 2>err.txt >again.txt || complain "again: $(cat err.txt)"

@@ -380,14 +380,14 @@ static tacit_status reproduce(tacit_reproduced *out, const tacit_reproduce_reque
     const bool quick = request->quick;
     table t = {.request = request,
                .work = {.request = request},
-               .users = quick ? 600 : 10000,
-               .gossip = {.users = quick ? 80 : 200,
-                          .partners = 20,
-                          .colluders = quick ? 16 : 40,
-                          .drops = quick ? 8 : 20,
+               .users = quick ? 300 : 10000,
+               .gossip = {.users = quick ? 50 : 200,
+                          .partners = quick ? 12 : 20,
+                          .colluders = quick ? 8 : 40,
+                          .drops = quick ? 4 : 20,
                           .epsilon = 1,
                           .delta = 1e-5,
-                          .trials = quick ? 1000 : 20000,
+                          .trials = quick ? 500 : 20000,
                           .seed = (uint64_t)request->seed}};
     tacit_status status = TACIT_OK;
     for (uint32_t c = 0; c < COLUMNS && !status; c++)

@@ -322,8 +322,8 @@ static void add_audit(tacit_reproduced *out, const table *t)
                        gossip_breaks[b]);
     figure_find(
         out,
-        "Audit of a claimed epsilon %g: an attacker with the best test shows at least %.2f "
-        "of it as claimed; %.2f if nobody adds own noise, %.2f if half of the users do not, "
+        "Audit of a claimed epsilon %g: the best test shows an epsilon of at least %.2f with "
+        "the noise as claimed, %.2f if nobody adds own noise, %.2f if half of the users do not, "
         "%.2f if pair noise is a tenth (confidence 0.95 each).",
         g->epsilon, t->shown[GOSSIP_SOUND], t->shown[GOSSIP_NO_OWN], t->shown[GOSSIP_HALF_OWN],
         t->shown[GOSSIP_TENTH_PAIR]);

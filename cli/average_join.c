@@ -144,6 +144,8 @@ static tacit_status say(const joining *j, const tacit_answer *answer, double eps
                         const char *board, bool keep, tacit_error *err)
 {
     const tacit_experiment *x = &tacit_peer_agreement(j->peer)->experiment;
+    char sees[TACIT_AVERAGE_SEES];
+    tacit_average_sees(sees, sizeof sees, x);
     const average_result result = {
         .question = &j->question,
         .peers = j->plan.member_count,
@@ -156,7 +158,7 @@ static tacit_status say(const joining *j, const tacit_answer *answer, double eps
         .unit = tacit_unit_name((tacit_unit)x->privacy.unit),
         .adjacency = tacit_adjacency_name((tacit_adjacency)x->privacy.adjacency),
         .adversary = tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)),
-        .sees = tacit_protocol_sees(x->protocol, x->protocol_options),
+        .sees = sees,
         .board = board};
     tacit_status status = TACIT_OK;
     if (keep)

@@ -75,6 +75,8 @@ static tacit_status tell(tacit_session *session, const tacit_experiment *x, cons
                           "no sum came out: too few of %" PRIu64 " peers stayed to the end", peers);
     if (status)
         return status;
+    char sees[TACIT_AVERAGE_SEES];
+    tacit_average_sees(sees, sizeof sees, x);
     const average_result result = {
         .question = q,
         .peers = peers,
@@ -87,7 +89,7 @@ static tacit_status tell(tacit_session *session, const tacit_experiment *x, cons
         .unit = tacit_unit_name((tacit_unit)x->privacy.unit),
         .adjacency = tacit_adjacency_name((tacit_adjacency)x->privacy.adjacency),
         .adversary = tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)),
-        .sees = tacit_protocol_sees(x->protocol, x->protocol_options)};
+        .sees = sees};
     if (flags->json)
         status = cli_print_text(average_json(&result), err);
     else

@@ -98,6 +98,9 @@ tacit_status tacit_answer_of_board(tacit_answer *answer, const tacit_question *q
 tacit_status tacit_answer_of_session(tacit_answer *answer, const tacit_question *question,
                                      tacit_session *session, tacit_error *err);
 void tacit_answer_clear(tacit_answer *answer);
+/* What the adversary sees, with the number of colluders that was stated. */
+#define TACIT_AVERAGE_SEES 160
+void tacit_average_sees(char *out, size_t size, const tacit_experiment *experiment);
 
 /* A folder for the member whose identity is in file `key`, named like it and beside
  * consortium.yaml, with node.yaml in it; the one that is there already if it joins again. The

@@ -7,7 +7,9 @@
  * not published, so `parts` is taken as if only the members had been: the error is not larger than
  * what is said.
  */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "experiment/session.h"
@@ -113,4 +115,19 @@ void tacit_answer_clear(tacit_answer *answer)
 {
     free(answer->value);
     *answer = (tacit_answer){.value = NULL};
+}
+
+void tacit_average_sees(char *out, size_t size, const tacit_experiment *experiment)
+{
+    const gopa_options *o = experiment->protocol_options;
+    char known[60] = "";
+    if (o->totals.colluders > 0)
+        snprintf(known, sizeof known, ", and all that %" PRId64 " peer%s know%s",
+                 o->totals.colluders, o->totals.colluders == 1 ? "" : "s",
+                 o->totals.colluders == 1 ? "s" : "");
+    snprintf(out, size, "%s%s",
+             o->masks == GOPA_GAUSSIAN
+                 ? "all words, hidden by noise between pairs as far as the budget needs"
+                 : "only the sum over those who took part",
+             known);
 }

@@ -256,6 +256,14 @@ budgets: no end to a budget@src/experiment/budgets.c@s/ || !isfinite(\*epsilon))
 budgets: unlisted agents are free@src/experiment/budgets.c@s/epsilon\[k\] = others;/epsilon[k] = INFINITY;/@unit/agent_budgets_test
 budgets: numbers before names@src/experiment/budgets.c@s/    if (named != UINT32_MAX)$/    if (named != UINT32_MAX \&\& !(p.text[0] >= '0' \&\& p.text[0] <= '9'))/@unit/agent_budgets_test
 budgets: a header anywhere@src/experiment/budgets.c@s/^    \*first = false;/    ;/@unit/agent_budgets_test
+chorus: who left gives once more@src/protocol/chorus_columns.c@s/round >= s->leaves/round > s->leaves/@unit/chorus_files_test
+chorus: columns of length 1 mixed@src/protocol/chorus_columns.c@s/kernel.raw = optimal/kernel.raw = false/@unit/chorus_files_test
+kernels: below zero@src/graph/given.c@s/if (!(one >= 0) || !isfinite(one))/if (!isfinite(one))/@unit/basis_test
+kernels: without the diagonal@src/graph/given.c@s/diagonal\[i\] = kernel\[i \* n + i\]/diagonal[i] = 0/@unit/basis_test
+factors: longer than 1@src/graph/factor.c@s/p->best\[l\] = p->m\[l\] \/ most/p->best[l] = p->m[l] \/ trace/@unit/basis_test
+factors: weights stay@src/graph/factor.c@s/p->w\[i\] \*= length \/ trace/p->w[i] *= 1/@unit/basis_test
+consortium: any kernel, one run@src/experiment/agreement.c@s/{"kernel-file", NULL};/{NULL};/@unit/consortium_test
+advise: rounds cost nothing@src/experiment/advise_chorus.c@s/(double)t \/ clarity/1 \/ clarity/@unit/advise_test
 chorus: weights without records@src/protocol/chorus.c@s/llrint(m \* c\[k\] \* c\[l\] \* CHORUS/llrint((m > 0) * c[k] * c[l] * CHORUS/@unit/chorus_finish_test
 chorus: against the gradient's sign@src/protocol/chorus.c@s/column\[k\] = -c\[k\]/column[k] = c[k]/@unit/chorus_test
 chorus: the first step again and again@src/protocol/chorus.c@s/(event->id == 1 ? s->options.step : 1) \/ s->curvature/s->options.step \/ s->curvature/@unit/chorus_finish_test

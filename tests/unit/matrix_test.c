@@ -20,8 +20,7 @@ static void test_text(void **state)
     static const char *const same[] = {
         "1,2.5,-3\n4,5,6e-1\n",
         "# a comment\n\n 1 2.5\t-3 # more\r\n4 , 5 ,6e-1",
-        "\xEF\xBB\xBF"
-        "1,2.5,-3\n\n4,5,0.6\n#",
+        "\xEF\xBB\xBF# after a mark\n1,2.5,-3\n\n4,5,0.6\n#",
     };
     static const double want[] = {1, 2.5, -3, 4, 5, 0.6};
     for (size_t k = 0; k < sizeof same / sizeof *same; k++) {

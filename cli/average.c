@@ -176,13 +176,12 @@ static const cli_example examples[] = {
      "a folder in which ten peers meet"},
     {"tacit average join talk/node-003 --value 42.5",
      "one of them; the result comes when all have joined"},
-    {"tacit average verify talk/node-003/state/board.jsonl --members talk/members.csv",
+    {"tacit average verify talk/node-003/state/board.jsonl -m talk/members.csv",
      "add up what they published; exit code 6 if anything is wrong"},
     {"tacit average prepare pay --members members.csv --range 0:200000 --epsilon 1",
      "peers with keys of their own, on machines of their own"},
     {"tacit average join pay --key alice.key --value 61000", "and one of them"},
-    {"tacit average prepare ages --peers 30 --bins 0,18,30,45,60,120 --epsilon 2 --absent 0.2",
-     "a histogram, of whom one in five may get lost"},
+    {"tacit average prepare ages --peers 30 --bins 0,18,30,45,60,120 --epsilon 2", "a histogram"},
 };
 
 /* ---- prepare ---- */
@@ -337,8 +336,9 @@ const cli_verb cli_average = {
     .prose =
         "N peers each hold a number, a row of numbers or several rows. All of them learn the mean "
         "(or sum, or histogram) over those who took part, with noise for epsilon, and nobody "
-        "learns more, whoever adds up; the noise is made of shares, no more of it than one who "
-        "is trusted would add. prepare writes a folder in which they meet, with a key for each; "
+        "learns more, whoever adds up; the noise is made of shares, and there is hardly more of it "
+        "than somebody trusted would add. prepare writes a folder in which they meet, with a key "
+        "for each; "
         "join is one real peer, from what it holds to the result; killed and started again with "
         "the same words, it goes on. simulate does all of it in one process. verify adds up what "
         "was published, signed, and checks who signed: exit code 6 if anything is wrong. Numbers "

@@ -147,7 +147,10 @@ tacit_status totals_fail_try(totals_at *a, totals_what what)
         s->phase = TOTALS_ASIDE;
         return TACIT_OK;
     }
-    return what == TOTALS_TOO_FEW ? wait_before(a) : totals_begin_try(a);
+    if (what == TOTALS_TOO_FEW)
+        return wait_before(a);
+    const tacit_status status = what == TOTALS_FAILED ? totals_greet_again(a) : TACIT_OK;
+    return status == TACIT_OK ? totals_begin_try(a) : status;
 }
 
 static tacit_totals_outcome outcome_of(const tacit_totals *s)

@@ -262,12 +262,27 @@ static tacit_status tell_news(totals_at *a, tacit_agent from, uint64_t trial)
                : TACIT_OK;
 }
 
+/* A try that this agent has left behind, and that nobody will put together any more: whoever is
+ * late need not lose patience to go on. */
+static tacit_status tell_over(totals_at *a, tacit_agent from, uint64_t trial)
+{
+    tacit_status status;
+    tacit_public *v = totals_new(a, TOTALS_RESULT, &status);
+    if (status != TACIT_OK)
+        return status;
+    tacit_public_set_int(v, 0, 0, (int64_t)trial);
+    tacit_public_set_int(v, 0, 1, TOTALS_FAILED);
+    return totals_send(a, from, TOTALS_RESULT, v);
+}
+
 tacit_status totals_on_here(totals_at *a, tacit_agent from, const tacit_public *v)
 {
     const uint64_t trial = totals_head(v, 0);
     const bool leaving = totals_head(v, 1) != 0;
     if (a->s->result && totals_head(a->s->result, 0) >> 8 >= trial >> 8)
         return tell_news(a, from, trial);
+    if (trial < a->s->member.trial && trial != a->s->adder.trial && !leaving)
+        return tell_over(a, from, trial);
     tacit_status status = serve(a, trial);
     if (status != TACIT_OK)
         return status == TACIT_NO ? TACIT_OK : status;

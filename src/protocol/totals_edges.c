@@ -169,6 +169,19 @@ static tacit_status use(totals_at *a, totals_partner *p)
     return status;
 }
 
+/* Greetings may have got lost: they are said again, and the other end takes the first that comes.
+ */
+tacit_status totals_greet_again(totals_at *a)
+{
+    const tacit_totals *s = a->s;
+    tacit_status status = TACIT_OK;
+    for (uint32_t k = 0; k < s->partners && status == TACIT_OK; k++)
+        if (s->partner[k].chosen)
+            status = greet(a, s->partner[k].agent, s->partner[k].told > 0 ? USE : HELLO,
+                           s->partner[k].told);
+    return status;
+}
+
 tacit_status totals_on_hello(totals_at *a, tacit_agent from, const tacit_public *v)
 {
     const uint64_t flag = totals_head(v, 0);

@@ -204,6 +204,7 @@ tacit_status totals_choose(totals_at *a);
 bool totals_edges_ready(const totals_at *a); /* all it chose have answered */
 tacit_status totals_on_hello(totals_at *a, tacit_agent from, const tacit_public *v);
 tacit_status totals_on_hello_late(totals_at *a);
+tacit_status totals_greet_again(totals_at *a);
 totals_partner *totals_find(const tacit_totals *s, tacit_agent agent);
 /* The key of the pair for one try; and the pad under which `owner` keeps a share with `other`. */
 void totals_pair_key(const totals_at *a, const totals_partner *p, uint64_t trial,

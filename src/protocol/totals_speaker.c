@@ -290,8 +290,12 @@ tacit_status totals_on_result(totals_at *a, tacit_agent from, const tacit_public
         s->phase == TOTALS_IDLE || s->ready || trial >> 8 < s->round || trial <= s->judged;
     if (status != TACIT_OK || old)
         return status;
-    if (what != TOTALS_DONE)
-        return trial == s->member.trial ? totals_fail_try(a, (totals_what)what) : TACIT_OK;
+    if (what != TOTALS_DONE) {
+        if (trial >> 8 != s->round || trial < s->member.trial)
+            return TACIT_OK;
+        s->attempt = (uint32_t)(trial & 255); /* the others may be ahead */
+        return totals_fail_try(a, (totals_what)what);
+    }
     const bool nonsense = is_nonsense(a->plan, v);
     s->judged = trial;
     totals_search_note(a->plan, &s->search, nonsense);

@@ -174,6 +174,7 @@ static void make_repeatable(nodes *all, tacit_node *n)
     tacit_random same;
     tacit_random_init(&same, all->world.seed + 1000 * ++all->lives);
     memcpy(n->random.key[TACIT_FOR_CLOCK], same.key[TACIT_FOR_CLOCK], sizeof same.key[0]);
+    memcpy(n->random.key[TACIT_FOR_PROTOCOL], same.key[TACIT_FOR_PROTOCOL], sizeof same.key[0]);
     tacit_stream_open(&n->chance, &same, 0, TACIT_FOR_PEERS, 0);
     tacit_random_clear(&same);
 }

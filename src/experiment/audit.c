@@ -119,7 +119,7 @@ static tacit_status one_trial(void *ctx, const tacit_audit_trial *trial, double 
     tacit_status status = train(t, score, trial->with, noise_seed, &rt, err);
     if (status)
         return status;
-    *out = t->session->experiment->protocol->flags & TACIT_ORACLE ? lean(t, rt) : score->sum;
+    *out = tacit_experiment_flags(t->session->experiment) & TACIT_ORACLE ? lean(t, rt) : score->sum;
     rt->ops->destroy(rt);
     return TACIT_OK;
 }
@@ -160,7 +160,7 @@ static void note_facts(const trainings *t, const tacit_runtime *rt, tacit_audit_
     const tacit_experiment *e = s->experiment;
     const tacit_budget budget = tacit_session_budget(s);
     const tacit_ledger *ledger = rt->ops->agent_ledger(rt, t->agent);
-    const bool oracle = e->protocol->flags & TACIT_ORACLE;
+    const bool oracle = tacit_experiment_flags(e) & TACIT_ORACLE;
     char number[TACIT_NUMBER_MAX];
     facts->protocol = e->protocol->name;
     facts->mechanism = (tacit_mechanism)e->privacy.mechanism;
@@ -195,7 +195,7 @@ static tacit_status rehearse(trainings *t, tacit_audit_facts *facts, tacit_error
     note_facts(t, rt, facts);
     t->noise = noise_option(rt->ops->agent_ledger(rt, t->agent), &t->session->experiment->privacy);
     rt->ops->destroy(rt);
-    if (t->session->experiment->protocol->flags & TACIT_ORACLE)
+    if (tacit_experiment_flags(t->session->experiment) & TACIT_ORACLE)
         return TACIT_OK;
     if (score->releases == 0)
         return tacit_fail(err, TACIT_EINPUT,
@@ -215,13 +215,13 @@ static tacit_status check(const tacit_experiment *e, const tacit_audit_plan *pla
 {
     if (plan->trials == 0)
         return tacit_fail(err, TACIT_EINPUT, "an audit needs at least one trial");
-    if (e->protocol->trust == TACIT_TRUST_SILENT)
+    if (tacit_protocol_trust(e->protocol, e->protocol_options) == TACIT_TRUST_SILENT)
         return tacit_fail(
             err, TACIT_EINPUT,
             "protocol \"%s\" never speaks: nobody sees anything, and there is nothing "
             "to audit",
             e->protocol->name);
-    return e->protocol->flags & TACIT_GROUPS ? tacit_canary_sums_check(e, err) : TACIT_OK;
+    return tacit_canary_sums_check(e, err);
 }
 
 static tacit_status prepare(trainings *t, const tacit_experiment *experiment,

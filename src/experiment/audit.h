@@ -38,7 +38,7 @@ tacit_status tacit_canary_score_init(tacit_canary_score *out, const tacit_sessio
                                      const tacit_canary_data *data, uint32_t agent,
                                      tacit_error *err);
 void tacit_canary_score_clear(tacit_canary_score *score);
-/* audit_sums.c: the same for sums over all agents. */
+/* audit_sums.c: the same for sums over all agents; `check` refuses what it cannot follow. */
 tacit_status tacit_canary_sums_check(const tacit_experiment *experiment, tacit_error *err);
 tacit_status tacit_canary_score_sum(tacit_canary_score *score, const tacit_cost *cost,
                                     const tacit_public *sum);

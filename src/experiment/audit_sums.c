@@ -25,16 +25,27 @@
 tacit_status tacit_canary_sums_check(const tacit_experiment *e, tacit_error *err)
 {
     const tacit_network_options *network = &e->network;
-    if (strcmp(e->protocol->name, "chorus") != 0)
+    const bool chorus = strcmp(e->protocol->name, "chorus") == 0;
+    if (!(tacit_experiment_flags(e) & TACIT_GROUPS)) {
+        if (!chorus)
+            return TACIT_OK;
+        return tacit_fail(err, TACIT_EINPUT,
+                          "the audit does not follow sums under masks; what is heard of them has "
+                          "the noise of the ideal sum or more: set \"protocol.sum: ideal\"");
+    }
+    if (!chorus)
         return tacit_fail(err, TACIT_EINPUT,
                           "of protocol \"%s\" only sums over all agents are seen, which the audit "
                           "does not know; audit its mechanism with \"tacit audit gaussian\"",
                           e->protocol->name);
+    const chorus_options *options = e->protocol_options;
     if (isfinite(network->mean_up) || network->latency != TACIT_LATENCY_ZERO ||
-        e->privacy.budgets[0])
-        return tacit_fail(err, TACIT_EINPUT,
-                          "an audit of sums takes it that everybody gives to each of them; leave "
-                          "out \"privacy.budgets\", and of \"network\" latency and absence");
+        e->privacy.budgets[0] || options->opt_out[0])
+        return tacit_fail(
+            err, TACIT_EINPUT,
+            "an audit of sums takes it that everybody gives to each of them; leave "
+            "out \"privacy.budgets\", \"protocol.opt-out\", and of \"network\" latency and "
+            "absence");
     return TACIT_OK;
 }
 

@@ -402,6 +402,9 @@ static void what_cannot_be_audited_is_refused(void **state)
                                 "network.latency-floor=0.1"};
     check_fails(audit(&o, late, 3, 10, 1, anybody, &err), TACIT_EINPUT, &err,
                 "everybody gives to each of them");
+    const char *const masks[] = {"protocol.name=chorus", "protocol.sum=masks"};
+    check_fails(audit(&o, masks, 2, 10, 1, anybody, &err), TACIT_EINPUT, &err,
+                "does not follow sums under masks");
 }
 
 int main(void)

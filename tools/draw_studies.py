@@ -295,7 +295,7 @@ def study_company():
 def study_audit():
     one = curves(rows("chorus_study.csv"), "chorus-audit:shown-by-claimed")
     picture = Picture("What an attacker shows of each \u03b5", "lower bounds with confidence 0.95, mean of three problems, bands: "
-                      "least and largest; on or above the dashed line a claim would be refuted", 860, 400)
+                      "least and largest; above the dashed line: refuted", 860, 400)
     claims = [x for x, *_ in one["the claim"]]
     low, high = math.log10(0.03), math.log10(7)
     panel = Panel(picture, (72, 110, 750, 220), "", "\u03b5 claimed", "\u03b5 shown", [(c, c) for c in claims],

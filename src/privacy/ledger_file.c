@@ -89,6 +89,7 @@ static tacit_status settle(tacit_cost *cost, tacit_error *err)
                              .norm = cost->norm,
                              .unit = cost->unit,
                              .adjacency = cost->adjacency,
+                             .grid = cost->grid, /* of sums: kernels ask the permit for it */
                              .what = cost->what};
         return TACIT_OK;
     }

@@ -53,7 +53,8 @@ struct study {
 
 static double work_of(const part *p)
 {
-    return (double)p->who->agents * p->request.seeds * (double)(EPSILONS + p->who->alone);
+    const size_t methods_run = EPSILONS + p->who->alone;
+    return (double)p->who->agents * p->request.seeds * (double)methods_run;
 }
 
 /* A run is worth its agents. */

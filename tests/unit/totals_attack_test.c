@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums over all agents among some that lie. In the first part the speaker of the first try, who is
+ * its only adder as well, is played by the test: it holds right keys, and tries to learn more than
+ * one sum. Then one of them forges whatever it can think of, and at last all are honest and the
+ * network is not. The bench itself watches what honest agents say (totals_bench.h).
+ */
+#include "testing.h"
+#include "totals_bench.h"
+
+enum { SIZE = 7 };
+#define TRIAL TOTALS_TRY(UINT64_C(1), 0)
+
+static const tacit_totals_plan plan = {.quorum = 0.7,
+                                       .colluders = 1,
+                                       .absent = 0.3,
+                                       .least = 4,
+                                       .patience = 8,
+                                       .tries = 4,
+                                       .rounds = 1000,
+                                       .child = 2};
+
+static bench *fresh(const tacit_totals_plan *of)
+{
+    bench *b = malloc(sizeof *b);
+    assert_non_null(b);
+    bench_init(b, SIZE, of);
+    return b;
+}
+
+static void done(bench *b)
+{
+    bench_clear(b);
+    free(b);
+}
+
+/* ---- a speaker that the test plays ---- */
+
+typedef struct scene {
+    bench *b;
+    uint32_t liar;
+    uint32_t all; /* bits by agent */
+} scene;
+
+static void flow(const scene *s)
+{
+    assert_int_equal(bench_settle(s->b, s->liar), TACIT_OK);
+}
+
+/* Everybody has greeted everybody and says HERE for the first try. */
+static scene open_scene(const tacit_totals_plan *of)
+{
+    scene s = {.b = fresh(of), .all = (1 << SIZE) - 1};
+    tacit_status status = TACIT_OK;
+    s.liar = bench_speaker(s.b, TRIAL);
+    s.b->agent[s.liar].liar = true;
+    for (uint32_t k = 0; k < SIZE; k++)
+        assert_int_equal(bench_start(s.b, k), TACIT_OK);
+    for (int turn = 0; turn < 200; turn++) {
+        bool ready = true;
+        flow(&s);
+        for (uint32_t k = 0; k < SIZE; k++)
+            ready &= k == s.liar || s.b->agent[k].totals->phase == TOTALS_ROLL;
+        if (ready)
+            return s;
+        assert_true(bench_ring(s.b, &status));
+        assert_int_equal(status, TACIT_OK);
+    }
+    fail();
+    return s;
+}
+
+static tacit_public *set_of(const scene *s, uint32_t step, bool last, uint32_t members,
+                            uint64_t beyond)
+{
+    tacit_public *v = bench_blank(s->b, TOTALS_SET);
+    uint64_t bits = beyond;
+    for (uint32_t k = 0; k < SIZE; k++)
+        if (members >> k & 1)
+            bits |= UINT64_C(1) << bench_position(s->b, TRIAL, k);
+    tacit_public_set_int(v, 0, 0, (int64_t)TRIAL);
+    tacit_public_set_int(v, 0, 1, step);
+    tacit_public_set_int(v, 0, 2, last);
+    tacit_public_set_int(v, 1, 0, (int64_t)bits);
+    return v;
+}
+
+static void say_set(const scene *s, uint32_t to, uint32_t step, bool last, uint32_t members)
+{
+    assert_int_equal(bench_forge(s->b, s->liar, to, TOTALS_SET, set_of(s, step, last, members, 0)),
+                     TACIT_OK);
+}
+
+/* To all honest agents. */
+static void announce(const scene *s, uint32_t step, bool last, uint32_t members)
+{
+    for (uint32_t k = 0; k < SIZE; k++)
+        if (k != s->liar)
+            say_set(s, k, step, last, members);
+    flow(s);
+}
+
+static void ask(const scene *s, uint32_t whom, uint64_t whose)
+{
+    tacit_public *v = bench_blank(s->b, TOTALS_ASK);
+    tacit_public_set_int(v, 0, 0, (int64_t)TRIAL);
+    tacit_public_set_int(v, 0, 1, (int64_t)whose);
+    assert_int_equal(bench_forge(s->b, s->liar, whom, TOTALS_ASK, v), TACIT_OK);
+}
+
+/* How many messages of a kind lie there for the liar. */
+static uint32_t got(const scene *s, uint32_t kind)
+{
+    uint32_t count = 0;
+    for (size_t k = 0; k < s->b->messages; k++)
+        count += s->b->message[k].to == s->liar && s->b->message[k].kind == kind;
+    return count;
+}
+
+static uint32_t other(const scene *s, uint32_t number)
+{
+    return (s->liar + 1 + number) % SIZE;
+}
+
+static uint32_t bit(uint32_t agent)
+{
+    return UINT32_C(1) << agent;
+}
+
+/* A try as it should be, to see that the others below fail for their own reasons. */
+static void test_honest_speaker(void **state)
+{
+    (void)state;
+    const scene s = open_scene(&plan);
+    assert_int_equal(got(&s, TOTALS_HERE), SIZE - 1);
+    announce(&s, 0, false, s.all);
+    assert_int_equal(got(&s, TOTALS_WORD), SIZE - 1);
+    announce(&s, 1, true, s.all);
+    assert_int_equal(got(&s, TOTALS_SEED), SIZE - 1);
+    for (uint32_t k = 0; k < SIZE; k++)
+        assert_int_equal(s.b->agent[k].holds, k != s.liar);
+    ask(&s, other(&s, 0), other(&s, 1));
+    assert_int_equal(got(&s, TOTALS_PAD), 1);
+    done(s.b);
+}
+
+/* Somebody is missing: paid for, and then a sum without it. */
+static void test_honest_roll_back(void **state)
+{
+    (void)state;
+    const scene s = open_scene(&plan);
+    const uint32_t rest = s.all & ~bit(other(&s, 2));
+    announce(&s, 0, false, s.all);
+    announce(&s, 1, false, rest);
+    assert_int_equal(got(&s, TOTALS_PAID), SIZE - 2);
+    announce(&s, 2, true, rest);
+    assert_int_equal(got(&s, TOTALS_SEED),
+                     0); /* with the liar silent it is one short of a quorum */
+    done(s.b);
+}
+
+/* Each half is told that the last set is another one, whatever the two sets are. */
+static void test_two_faces(void **state)
+{
+    (void)state;
+    for (uint32_t half = 1; half < 1 << (SIZE - 1); half += 3) {
+        const scene s = open_scene(&plan);
+        announce(&s, 0, false, s.all);
+        for (uint32_t k = 0; k + 1 < SIZE; k++)
+            say_set(&s, other(&s, k), 1, true,
+                    s.all & ~bit(other(&s, half >> k & 1 ? half % 5 : (half + 2) % 6)));
+        flow(&s);
+        for (uint32_t k = 0; k + 1 < SIZE; k++) /* and then the other way round */
+            say_set(&s, other(&s, k), 2, true, s.all);
+        flow(&s);
+        for (uint32_t k = 0; k + 1 < SIZE; k++)
+            for (uint32_t j = 0; j < SIZE; j++)
+                ask(&s, other(&s, k), j);
+        done(s.b);
+    }
+}
+
+/* Half of them: nobody answers about so few. */
+static void test_few(void **state)
+{
+    (void)state;
+    const scene s = open_scene(&plan);
+    announce(&s, 0, false, s.all);
+    const uint32_t three = bit(other(&s, 0)) | bit(other(&s, 1)) | bit(other(&s, 2));
+    announce(&s, 1, false, three);
+    assert_int_equal(got(&s, TOTALS_PAID), 0);
+    announce(&s, 2, true, three);
+    assert_int_equal(got(&s, TOTALS_SEED), 0);
+    done(s.b);
+}
+
+/* First its pair keys, then it is said to have come back, and its pads are asked for. */
+static void test_key_and_pad(void **state)
+{
+    (void)state;
+    const scene s = open_scene(&plan);
+    const uint32_t victim = other(&s, 3);
+    announce(&s, 0, false, s.all);
+    for (uint32_t k = 0; k + 1 < SIZE; k++)
+        say_set(&s, other(&s, k), 1, false, other(&s, k) == victim ? s.all : s.all & ~bit(victim));
+    flow(&s);
+    assert_true(got(&s, TOTALS_PAID) >= SIZE - 2);
+    announce(&s, 2, true, s.all);
+    for (uint32_t k = 0; k + 1 < SIZE; k++)
+        ask(&s, other(&s, k), victim);
+    assert_int_equal(got(&s, TOTALS_SEED), 0);
+    for (size_t k = 0; k < s.b->messages; k++)
+        if (s.b->message[k].kind == TOTALS_PAD)
+            assert_int_not_equal(totals_head(s.b->message[k].payload, 1), victim);
+    done(s.b);
+}
+
+/* One after the other leaves and comes back: each set is large enough, all together are not. */
+static void test_taking_turns(void **state)
+{
+    (void)state;
+    tacit_totals_plan patient = plan;
+    patient.absent = 0.45;
+    patient.quorum = 0.55;
+    patient.colluders = 0;
+    const scene s = open_scene(&patient);
+    announce(&s, 0, false, s.all);
+    for (uint32_t step = 1; step < 6; step++)
+        announce(&s, step, false, s.all & ~bit(other(&s, step)));
+    announce(&s, 6, true, s.all);
+    for (uint32_t k = 0; k + 1 < SIZE; k++) {
+        const totals_member *m = &s.b->agent[other(&s, k)].totals->member;
+        assert_true(m->count < SIZE); /* nobody came back */
+        for (uint32_t j = 0; j < SIZE; j++)
+            ask(&s, other(&s, k), j);
+    }
+    assert_int_equal(got(&s, TOTALS_SEED), 0);
+    done(s.b);
+}
+
+/* Agents that do not exist make a set look larger: noise would be shared among them too. */
+static void test_bits_beyond(void **state)
+{
+    (void)state;
+    scene s = open_scene(&plan);
+    for (uint32_t k = 0; k + 1 < SIZE; k++)
+        assert_int_equal(bench_forge(s.b, s.liar, other(&s, k), TOTALS_SET,
+                                     set_of(&s, 0, false, s.all, UINT64_MAX << SIZE)),
+                         TACIT_OK);
+    flow(&s);
+    assert_int_equal(got(&s, TOTALS_WORD), 0);
+    for (uint32_t k = 0; k < SIZE; k++)
+        assert_int_equal(s.b->agent[k].holds, 0);
+    done(s.b);
+    s = open_scene(&plan);
+    announce(&s, 0, false, s.all);
+    for (uint32_t k = 0; k + 1 < SIZE; k++)
+        bench_forge(s.b, s.liar, other(&s, k), TOTALS_SET,
+                    set_of(&s, 1, true, s.all, UINT64_C(7) << SIZE));
+    flow(&s);
+    assert_int_equal(got(&s, TOTALS_SEED), 0);
+    done(s.b);
+}
+
+/* "Too few were there", when it is too late to say so: words are spent, or the round is over. */
+static void test_late_refusal(void **state)
+{
+    (void)state;
+    const scene s = open_scene(&plan);
+    const uint32_t one = other(&s, 0);
+    announce(&s, 0, false, s.all);
+    tacit_public *v = set_of(&s, 0, false, s.all, 0);
+    tacit_public_set_int(v, 0, 3, TOTALS_TOO_FEW);
+    assert_int_equal(bench_forge(s.b, s.liar, one, TOTALS_SET, v), TACIT_OK);
+    assert_int_equal(s.b->agent[one].totals->phase, TOTALS_WORDED);
+    announce(&s, 1, true, s.all);
+    s.b->agent[one].rounds = 1;
+    v = bench_blank(s.b, TOTALS_RESULT);
+    tacit_public_set_int(v, 0, 0, (int64_t)TRIAL);
+    tacit_public_set_int(v, 0, 1, TOTALS_DONE);
+    tacit_public_set_int(v, 0, 2, SIZE);
+    assert_int_equal(bench_forge(s.b, s.liar, one, TOTALS_RESULT, v), TACIT_OK);
+    assert_int_equal(s.b->agent[one].totals->phase, TOTALS_IDLE);
+    v = set_of(&s, 0, false, s.all, 0);
+    tacit_public_set_int(v, 0, 3, TOTALS_TOO_FEW);
+    assert_int_equal(bench_forge(s.b, s.liar, one, TOTALS_SET, v), TACIT_OK);
+    assert_int_equal(s.b->agent[one].totals->phase, TOTALS_IDLE); /* it has done its rounds */
+    done(s.b);
+}
+
+/* A set with somebody in it who never spoke, for an honest adder of another block. */
+static void test_phantom(void **state)
+{
+    (void)state;
+    tacit_totals_plan blocks = plan;
+    blocks.span = 4;
+    const scene s = open_scene(&blocks);
+    assert_int_equal(s.b->plan.blocks, 2);
+    const totals_roles roles = bench_roles(s.b, TRIAL);
+    const uint32_t adder = (uint32_t)totals_agent_at(&roles, 1);
+    const uint32_t quiet = (uint32_t)totals_agent_at(&roles, 3); /* of its block */
+    tacit_status status = TACIT_OK;
+    say_set(&s, adder, 0, false, s.all & ~bit(quiet));
+    flow(&s);
+    say_set(&s, adder, 1, false, s.all & ~bit(quiet));
+    flow(&s);
+    say_set(&s, adder, 2, false, s.all);
+    say_set(&s, adder, 2, true, s.all);
+    for (int turn = 0; turn < 40; turn++) {
+        flow(&s);
+        say_set(&s, adder, 1 + (uint32_t)turn % 4, turn % 2, s.all);
+        if (!bench_ring(s.b, &status))
+            break;
+        assert_int_equal(status, TACIT_OK);
+    }
+    done(s.b);
+}
+
+/* Nobody but adder and speaker says what the set is, nor what came out. */
+static void test_not_its_turn(void **state)
+{
+    (void)state;
+    const scene s = open_scene(&plan);
+    const uint32_t one = other(&s, 0), two = other(&s, 1);
+    assert_int_equal(bench_forge(s.b, two, one, TOTALS_SET, set_of(&s, 0, false, s.all, 0)),
+                     TACIT_OK);
+    assert_int_equal(s.b->agent[one].totals->phase, TOTALS_ROLL);
+    tacit_public *v = bench_blank(s.b, TOTALS_RESULT);
+    tacit_public_set_int(v, 0, 0, (int64_t)TRIAL);
+    tacit_public_set_int(v, 0, 1, TOTALS_DONE);
+    tacit_public_set_int(v, 0, 2, SIZE);
+    assert_int_equal(bench_forge(s.b, two, one, TOTALS_RESULT, v), TACIT_OK);
+    assert_int_equal(s.b->agent[one].over, 0);
+    done(s.b);
+}
+
+/* ---- keys ---- */
+
+static uint32_t agreed(const bench *b, uint32_t one, uint32_t two)
+{
+    const totals_partner *p = totals_find(b->agent[one].totals, two);
+    return p && p->agreed;
+}
+
+static tacit_public *hello_of(bench *b, uint32_t whose, int64_t flag)
+{
+    const tacit_totals *s = b->agent[whose].totals;
+    tacit_public *v = bench_blank(b, TOTALS_HELLO);
+    tacit_public_set_int(v, 0, 0, flag);
+    totals_put(v, 1, 0, s->keys.open, TACIT_MASK_KEY);
+    totals_put(v, 2, 0, s->signature, TACIT_SIGNATURE);
+    return v;
+}
+
+static void test_forged_greetings(void **state)
+{
+    (void)state;
+    bench *b = fresh(&plan);
+    for (uint32_t k = 0; k < SIZE; k++)
+        assert_int_equal(bench_start(b, k), TACIT_OK);
+    assert_int_equal(bench_forge(b, 1, 0, TOTALS_HELLO, hello_of(b, 2, 0)), TACIT_OK);
+    assert_false(agreed(b, 0, 1)); /* another's key */
+    tacit_public *v = hello_of(b, 1, 0);
+    tacit_public_set_int(v, 2, 3, tacit_public_get_int(v, 2, 3) ^ 1);
+    assert_int_equal(bench_forge(b, 1, 0, TOTALS_HELLO, v), TACIT_OK);
+    assert_false(agreed(b, 0, 1));
+    v = hello_of(b, 1, 0);
+    tacit_public_set_int(v, 1, 0, tacit_public_get_int(v, 1, 0) ^ 1);
+    assert_int_equal(bench_forge(b, 1, 0, TOTALS_HELLO, v), TACIT_OK);
+    assert_false(agreed(b, 0, 1));
+    assert_int_equal(bench_forge(b, 1, 0, TOTALS_HELLO, hello_of(b, 1, 0)), TACIT_OK);
+    assert_true(agreed(b, 0, 1));
+    uint8_t before[TACIT_MASK_KEY]; /* the first key stays */
+    memcpy(before, totals_find(b->agent[0].totals, 1)->shared, sizeof before);
+    const uint8_t seed[TACIT_MASK_KEY] = {7};
+    tacit_mask_keys_make(&b->agent[1].totals->keys, seed);
+    assert_int_equal(bench_forge(b, 1, 0, TOTALS_HELLO, hello_of(b, 1, 0)), TACIT_OK);
+    assert_memory_equal(before, totals_find(b->agent[0].totals, 1)->shared, sizeof before);
+    done(b);
+}
+
+/* ---- whatever comes to mind ---- */
+
+static int64_t odd_number(dice *d, const bench *b)
+{
+    static const int64_t odd[] = {-1, INT64_MAX, INT64_MIN, INT64_C(1) << 32, 1 << 20, 255, 256};
+    const uint64_t what = dice_below(d, 12);
+    if (what < 7)
+        return odd[what];
+    const tacit_totals *s = b->agent[dice_below(d, SIZE)].totals;
+    return what < 10 ? (int64_t)dice_below(d, 9) : (int64_t)s->member.trial;
+}
+
+/* Something its machine might say, or a copy of what somebody said, with some fields changed. */
+static tacit_status forge(bench *b, dice *d, uint32_t liar)
+{
+    uint32_t kind = 1 + (uint32_t)dice_below(d, TOTALS_BOARD);
+    const bench_message *m = b->messages ? &b->message[dice_below(d, b->messages)] : NULL;
+    const bool copy = m && dice_unit(d) < 0.7;
+    kind = copy ? m->kind : kind;
+    tacit_public *v = bench_blank(b, kind);
+    const tacit_shape *shape = &b->plan.kind[kind];
+    for (uint32_t k = 0; copy && k < shape->segments; k++)
+        tacit_public_copy_segment(v, k, m->payload, k);
+    if (!copy)
+        tacit_public_set_int(v, 0, 0, (int64_t)b->agent[dice_below(d, SIZE)].totals->member.trial);
+    for (uint64_t changes = dice_below(d, 4); changes > 0; changes--) {
+        const uint32_t k = (uint32_t)dice_below(d, shape->segments);
+        tacit_public_set_int(v, k, dice_below(d, shape->segment[k].count), odd_number(d, b));
+    }
+    return bench_forge(b, liar, (liar + 1 + (uint32_t)dice_below(d, SIZE - 1)) % SIZE, kind, v);
+}
+
+/* Deliver, repeat, lose or delay; messages may overtake each other. */
+static tacit_status one_step(bench *b, dice *d, uint32_t liar)
+{
+    tacit_status status = TACIT_OK;
+    const double what = dice_unit(d);
+    if (liar < SIZE && what > 0.9)
+        return forge(b, d, liar);
+    if (what > 0.88 && what < 0.885)
+        bench_reload(b, (uint32_t)dice_below(d, SIZE));
+    if (!b->messages || what < 0.03) {
+        bench_ring(b, &status);
+        return status;
+    }
+    const bench_message m = bench_take(b, (size_t)dice_below(d, b->messages < 8 ? b->messages : 8));
+    if (what > 0.035)
+        status = bench_deliver(b, &m);
+    if (what < 0.1 && status == TACIT_OK && b->messages + 1 < BENCH_LIST) /* again, later */
+        b->message[b->messages++] = (bench_message){m.from, m.to, m.kind, tacit_keep(m.payload)};
+    bench_lose(b, &m);
+    return status;
+}
+
+static bench *storm(uint64_t seed, uint64_t rounds, bool lies)
+{
+    dice d = {seed};
+    tacit_totals_plan p = plan;
+    p.span = seed % 3 == 0 ? 4 : 0;
+    p.board = seed % 3 == 1;
+    p.jitter = seed % 2;
+    p.pair = seed % 5 == 0 ? 100 : 0;
+    bench *b = fresh(&p);
+    const uint32_t liar = lies ? (uint32_t)(seed % SIZE) : SIZE;
+    b->honest = !lies;
+    if (lies)
+        b->agent[liar].liar = true;
+    tacit_status status = TACIT_OK;
+    for (uint32_t k = 0; k < SIZE; k++) {
+        b->agent[k].rounds = rounds;
+        assert_int_equal(bench_start(b, k), TACIT_OK);
+    }
+    for (int step = 0; step < 3000 && status == TACIT_OK; step++)
+        status = one_step(b, &d, liar);
+    for (int step = 0; step < 2000 && status == TACIT_OK; step++) {
+        status = bench_settle(b, UINT32_MAX);
+        if (status == TACIT_OK && !bench_ring(b, &status))
+            break;
+    }
+    assert_int_equal(status, TACIT_OK);
+    return b;
+}
+
+static void test_storms(void **state)
+{
+    (void)state;
+    const uint64_t storms = SLOW ? 8 : 60, rounds = 5;
+    uint64_t heard = 0, over = 0;
+    for (uint64_t seed = 1; seed <= storms; seed++) {
+        bench *b = storm(seed, rounds, false);
+        for (uint32_t k = 0; k < SIZE; k++) {
+            assert_int_equal(b->agent[k].last, rounds);
+            heard += b->agent[k].heard;
+            over += b->agent[k].over;
+        }
+        done(b);
+    }
+    print_message("%llu sums heard of %llu\n", (unsigned long long)heard, (unsigned long long)over);
+    assert_true(heard > storms * SIZE * rounds / 4);
+}
+
+static void test_liars(void **state)
+{
+    (void)state;
+    const uint64_t storms = SLOW ? 10 : 80;
+    for (uint64_t seed = 1; seed <= storms; seed++)
+        done(storm(seed, 4, true));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_honest_speaker),
+        cmocka_unit_test(test_honest_roll_back),
+        cmocka_unit_test(test_two_faces),
+        cmocka_unit_test(test_few),
+        cmocka_unit_test(test_key_and_pad),
+        cmocka_unit_test(test_taking_turns),
+        cmocka_unit_test(test_bits_beyond),
+        cmocka_unit_test(test_late_refusal),
+        cmocka_unit_test(test_phantom),
+        cmocka_unit_test(test_not_its_turn),
+        cmocka_unit_test(test_forged_greetings),
+        cmocka_unit_test(test_storms),
+        cmocka_unit_test(test_liars),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -315,6 +315,7 @@ void tacit_totals_end(tacit_env *env, const tacit_totals_plan *plan, tacit_total
     totals_at a = at_of(env, plan, totals, NULL, NULL, NULL);
     totals_adder_clear(&a);
     totals_speaker_clear(&a);
+    tacit_drop(env, totals->member.set);
     tacit_drop(env, totals->result);
     tacit_drop(env, totals->board);
     tacit_mask_wipe(&totals->keys, sizeof totals->keys);

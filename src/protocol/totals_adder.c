@@ -54,6 +54,14 @@ void totals_adder_rest(totals_at *a)
 
 static void count_pending(totals_at *a);
 
+/* Whether `from` is of the block that this agent adds up in a try. */
+static bool is_mine(const totals_at *a, tacit_agent from, uint64_t trial)
+{
+    const totals_roles roles = roles_of(a, trial);
+    return totals_position(&roles, from) % roles.blocks ==
+           totals_position(&roles, tacit_facts_of(&a->env)->self);
+}
+
 /* Takes up the duty for a try, if it is this agent's and a later one than the last. */
 static tacit_status serve(totals_at *a, uint64_t trial)
 {
@@ -131,6 +139,8 @@ static int answer(const totals_at *a, uint32_t place)
         return row->flags & ROW_SEEDED ? 1 : 0;
     if (d->step == 1)
         return row->word ? 1 : row->flags & ROW_LEFT ? -1 : 0;
+    if (!row->word)
+        return -1; /* the speaker says it has spoken: it has not */
     return !owes(a, row) ? 1 : row->flags & ROW_LEFT ? -1 : 0;
 }
 
@@ -283,6 +293,8 @@ tacit_status totals_on_here(totals_at *a, tacit_agent from, const tacit_public *
         return tell_news(a, from, trial);
     if (trial < a->s->member.trial && trial != a->s->adder.trial && !leaving)
         return tell_over(a, from, trial);
+    if (!totals_is_near(a->plan, a->s, trial) || !is_mine(a, from, trial))
+        return TACIT_OK;
     tacit_status status = serve(a, trial);
     if (status != TACIT_OK)
         return status == TACIT_NO ? TACIT_OK : status;

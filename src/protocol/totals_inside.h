@@ -98,6 +98,7 @@ typedef struct totals_member {
     uint32_t present, count;
     uint32_t threshold;           /* of those it chose must take part */
     uint8_t hash[TACIT_MASK_KEY]; /* of the last set */
+    const tacit_public *set;      /* the last it answered to: a later one is part of it */
     tacit_mask_turn turn;
 } totals_member;
 
@@ -136,7 +137,7 @@ struct tacit_totals {
     tacit_mask_keys keys;
     uint8_t secret[TACIT_MASK_KEY];
     uint8_t signature[TACIT_SIGNATURE];
-    uint8_t history[TACIT_MASK_KEY]; /* hash of all results so far */
+    uint8_t history[TACIT_MASK_KEY]; /* hash of the last result */
     uint64_t round, next;
     uint64_t hello; /* how many partners were asked so far */
     uint32_t attempt;
@@ -195,6 +196,14 @@ typedef enum totals_clock {
 tacit_status totals_watch(totals_at *a, double delay);
 tacit_status totals_timer(totals_at *a, totals_clock clock, uint64_t trial, uint32_t step,
                           double delay);
+/* A try that can be under way now: nobody is taken far ahead by a word. */
+static inline bool totals_is_near(const tacit_totals_plan *plan, const tacit_totals *s,
+                                  uint64_t trial)
+{
+    const uint64_t round = trial >> 8;
+    return round >= 1 && round <= s->round + 1 && (trial & 255) < plan->tries &&
+           (plan->rounds == 0 || round <= plan->rounds);
+}
 /* The try is over for this agent without a sum. */
 tacit_status totals_fail_try(totals_at *a, totals_what what);
 tacit_status totals_settle(totals_at *a);

@@ -62,6 +62,7 @@ tacit_status totals_begin_try(totals_at *a)
 {
     tacit_totals *s = a->s;
     const uint64_t trial = TOTALS_TRY(s->round, s->attempt);
+    tacit_drop(&a->env, s->member.set);
     s->member = (totals_member){.trial = trial, .turn = s->member.turn, .mark = s->member.mark};
     s->phase = TOTALS_ROLL;
     s->tries++;
@@ -137,7 +138,8 @@ static bool is_enough(const totals_at *a, uint32_t count)
 {
     const tacit_totals *s = a->s;
     const uint32_t parts = tacit_totals_parts(a->plan, s->member.present);
-    return count >= parts + a->plan->colluders && present_of_chosen(s) >= s->member.threshold;
+    const uint32_t known = a->plan->colluders > 1 ? a->plan->colluders : 1;
+    return count >= parts + known && present_of_chosen(s) >= s->member.threshold;
 }
 
 /* ---- the word ---- */
@@ -443,6 +445,22 @@ static uint32_t members_of(const tacit_public *set)
     return count;
 }
 
+/* Nobody comes back: a speaker that let members take turns in being out would have the keys of all
+ * of them, and every set would look large enough. Nor are there agents beyond the last: noise would
+ * be shared with them too. */
+static bool is_part_of(const tacit_public *set, const tacit_public *before, uint64_t agents)
+{
+    for (size_t k = 0; k < tacit_public_count(set, 1); k++) {
+        const uint64_t left = agents - 64 * (uint64_t)k;
+        const uint64_t may = before       ? (uint64_t)tacit_public_get_int(before, 1, k)
+                             : left >= 64 ? UINT64_MAX
+                                          : (UINT64_C(1) << left) - 1;
+        if ((uint64_t)tacit_public_get_int(set, 1, k) & ~may)
+            return false;
+    }
+    return true;
+}
+
 static tacit_status take_in(totals_at *a, const tacit_public *v)
 {
     tacit_totals *s = a->s;
@@ -450,14 +468,18 @@ static tacit_status take_in(totals_at *a, const tacit_public *v)
     const bool last = totals_head(v, 2) == 1;
     const totals_roles roles = roles_of(a, s->member.trial);
     const uint64_t position = totals_position(&roles, tacit_facts_of(&a->env)->self);
-    if (what == TOTALS_TOO_FEW)
-        return totals_fail_try(a, TOTALS_TOO_FEW);
+    if (what == TOTALS_TOO_FEW) /* before words, or it is a lie */
+        return s->phase == TOTALS_ROLL && step == 0 ? totals_fail_try(a, TOTALS_TOO_FEW) : TACIT_OK;
     const bool fresh = step > s->member.step || (step == 0 && s->phase == TOTALS_ROLL);
     const bool waits = s->phase == TOTALS_ROLL || s->phase == TOTALS_WORDED;
     /* A set that was the last is answered once, and no later one is. */
     if (!fresh || !waits || what != TOTALS_GOES_ON || step > TOTALS_STEPS ||
         (step == 0) != (s->phase == TOTALS_ROLL))
         return TACIT_OK;
+    if (!is_part_of(v, s->member.set, a->plan->agents))
+        return step_aside(a);
+    tacit_drop(&a->env, s->member.set);
+    s->member.set = tacit_keep(v);
     s->member.step = (uint32_t)step;
     s->member.count = members_of(v);
     if (!totals_bit(v, position)) {

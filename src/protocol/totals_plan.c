@@ -56,7 +56,9 @@ static uint32_t needed(const tacit_totals_plan *p, uint32_t present)
 uint32_t tacit_totals_parts(const tacit_totals_plan *plan, uint32_t present)
 {
     const uint32_t stay = needed(plan, present);
-    return stay > plan->colluders ? stay - plan->colluders : 0;
+    /* Whoever hears a sum knows the share it brought itself (thesis, remark 4.1). */
+    const uint32_t known = plan->colluders > 1 ? plan->colluders : 1;
+    return stay > known ? stay - known : 0;
 }
 
 /* So many that hardly anybody misses its quorum when others are away as planned: 2.5 standard

@@ -102,7 +102,7 @@ static void search(both *b, totals_search *s)
     }
 }
 
-static void member(both *b, totals_member *m)
+static void member(both *b, const tacit_totals_plan *plan, totals_member *m)
 {
     uint32_t state = m->turn.state;
     one_u64(b, &m->trial);
@@ -112,6 +112,7 @@ static void member(both *b, totals_member *m)
     one_u32(b, &m->count, UINT32_MAX);
     one_u32(b, &m->threshold, TACIT_TOTALS_PARTNERS);
     some_bytes(b, m->hash, sizeof m->hash);
+    one_public(b, &m->set, &plan->kind[TOTALS_SET]);
     one_u64(b, &m->turn.round);
     one_u32(b, &m->turn.attempt, UINT32_MAX);
     one_u32(b, &state, TACIT_MASK_OPENED);
@@ -183,7 +184,7 @@ static void all(both *b, const tacit_totals_plan *plan, tacit_totals *s)
     one_u64(b, &s->opened);
     partners(b, plan, s);
     search(b, &s->search);
-    member(b, &s->member);
+    member(b, plan, &s->member);
     adder(b, plan, s);
     speaker(b, plan, s);
     one_public(b, &s->result, &plan->kind[TOTALS_RESULT]);

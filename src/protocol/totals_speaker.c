@@ -141,13 +141,15 @@ static tacit_status say_set(totals_at *a)
 tacit_status totals_on_list(totals_at *a, tacit_agent from, const tacit_public *v)
 {
     totals_speaker *p = &a->s->speaker;
-    tacit_status status = serve(a, totals_head(v, 0));
+    const uint64_t trial = totals_head(v, 0), block = totals_head(v, 2);
+    const totals_roles roles = roles_of(a, trial);
+    if (!totals_is_near(a->plan, a->s, trial) || block >= roles.blocks ||
+        totals_agent_at(&roles, block) != from)
+        return TACIT_OK;
+    tacit_status status = serve(a, trial);
     if (status != TACIT_OK)
         return status == TACIT_NO ? TACIT_OK : status;
-    const totals_roles roles = roles_of(a, p->trial);
-    const uint64_t block = totals_head(v, 2);
-    if (p->ended || totals_head(v, 1) != p->step || block >= roles.blocks ||
-        totals_agent_at(&roles, block) != from || totals_heard(a->plan, a->s)[block])
+    if (p->ended || totals_head(v, 1) != p->step || totals_heard(a->plan, a->s)[block])
         return TACIT_OK;
     totals_heard(a->plan, a->s)[block] = 1;
     p->edges += totals_head(v, 3);
@@ -249,7 +251,8 @@ static void remember(totals_at *a, const tacit_public *v)
     const size_t words = 1 + a->plan->numbers;
     uint8_t *text = tacit_temporary(&a->env, TACIT_MASK_KEY + 8 * words);
     if (text) {
-        memcpy(text, s->history, TACIT_MASK_KEY);
+        memset(text, 0,
+               TACIT_MASK_KEY); /* no chain: who missed one result is back after the next */
         for (size_t k = 0; k < words; k++) {
             const int64_t word = tacit_public_get_int(v, k > 0, k > 0 ? k - 1 : 0);
             memcpy(text + TACIT_MASK_KEY + 8 * k, &word, 8);
@@ -261,33 +264,46 @@ static void remember(totals_at *a, const tacit_public *v)
     s->members = (uint32_t)totals_head(v, 2);
 }
 
-/* Only from whom it may come: adder or speaker of that try, or the adder this agent asked. */
-static bool is_expected(const totals_at *a, tacit_agent from, uint64_t trial)
+/* A try a little ahead of this agent's has failed: it may skip what is between. Not far: whoever is
+ * the speaker of some try could end the round with it. */
+#define AHEAD 2
+static bool is_ahead(const totals_at *a, tacit_agent from, uint64_t trial, uint64_t what)
 {
     const totals_roles roles = roles_of(a, trial);
     const tacit_agent self = tacit_facts_of(&a->env)->self;
-    if (from == totals_agent_at(&roles, 0) ||
-        from == totals_agent_at(&roles, totals_position(&roles, self) % roles.blocks))
-        return true;
+    return what != TOTALS_DONE && trial > a->s->member.trial &&
+           trial <= a->s->member.trial + AHEAD &&
+           (from == totals_agent_at(&roles, 0) ||
+            from == totals_agent_at(&roles, totals_position(&roles, self) % roles.blocks));
+}
+
+/* Only from whom it may come: adder or speaker of the try this agent is in; or, as news of another
+ * one, the adder it turned to. Else anybody could name a try in which it is the speaker. */
+static bool is_expected(const totals_at *a, tacit_agent from, uint64_t trial)
+{
     const totals_roles now = roles_of(a, a->s->member.trial);
-    return from == totals_agent_at(&now, totals_position(&now, self) % now.blocks);
+    const tacit_agent self = tacit_facts_of(&a->env)->self;
+    return from == totals_agent_at(&now, totals_position(&now, self) % now.blocks) ||
+           (trial == a->s->member.trial && from == totals_agent_at(&now, 0));
 }
 
 tacit_status totals_on_result(totals_at *a, tacit_agent from, const tacit_public *v)
 {
     tacit_totals *s = a->s;
     const uint64_t trial = totals_head(v, 0), what = totals_head(v, 1);
-    if (trial >> 8 == 0 || trial >> 8 >= TOTALS_ROUNDS || totals_head(v, 2) > a->plan->agents ||
-        what > TOTALS_FAILED || what == TOTALS_GOES_ON || !is_expected(a, from, trial))
+    if (trial >> 8 == 0 || trial >> 8 >= TOTALS_ROUNDS || (trial & 255) >= a->plan->tries ||
+        (a->plan->rounds > 0 && trial >> 8 > a->plan->rounds) ||
+        totals_head(v, 2) > a->plan->agents || what > TOTALS_FAILED || what == TOTALS_GOES_ON)
         return TACIT_OK;
     const totals_roles roles = roles_of(a, trial);
     tacit_status status = TACIT_OK;
-    if (from == totals_agent_at(&roles, 0)) /* an adder's duty, whatever it thinks of it itself */
-        status = tell_on(a, trial, v);
-    if (s->adder.trial == trial)
+    if (s->adder.trial == trial && from == totals_agent_at(&roles, 0)) {
+        status = tell_on(a, trial, v); /* an adder's duty, whatever it thinks of it itself */
         totals_adder_rest(a);
-    const bool old =
-        s->phase == TOTALS_IDLE || s->ready || trial >> 8 < s->round || trial <= s->judged;
+    }
+    const bool old = s->phase == TOTALS_IDLE || s->ready || trial >> 8 < s->round ||
+                     trial <= s->judged ||
+                     (!is_expected(a, from, trial) && !is_ahead(a, from, trial, what));
     if (status != TACIT_OK || old)
         return status;
     if (what != TOTALS_DONE) {

@@ -146,7 +146,7 @@ typedef struct setting {
 static void run(const problem *q, const char *name, const setting *settings, double cut, bool late,
                 uint32_t threads, models out)
 {
-    static double options[512];
+    static double options[1024];
     tacit_error err = {0};
     const tacit_protocol *protocol = tacit_protocol_find(name);
     assert_true(protocol->options.size <= sizeof options);

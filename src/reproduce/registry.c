@@ -6,18 +6,19 @@
 
 #include "reproduce/figure.h"
 
-#define EVERY_FIGURE(X)                                                              \
-    X(000_fig1)                                                                      \
-    X(000_fig2a)                                                                     \
-    X(000_fig2b)                                                                     \
-    X(000_fig2c)                                                                     \
-    X(000_fig3)                                                                      \
-    X(000_fig4)                                                                      \
-    X(000_table1)                                                                    \
-    X(001_table4_1)                                                                  \
-    X(002_fig3)                                                                      \
-    X(002_fig6) X(002_fig7) X(003_fig4) X(003_fig5) X(chorus_agents) X(chorus_audit) \
-        X(chorus_budgets) X(chorus_colluders)
+#define EVERY_FIGURE(X) \
+    X(000_fig1)         \
+    X(000_fig2a)        \
+    X(000_fig2b)        \
+    X(000_fig2c)        \
+    X(000_fig3)         \
+    X(000_fig4)         \
+    X(000_table1)       \
+    X(001_table4_1)     \
+    X(002_fig3)         \
+    X(002_fig6)         \
+    X(002_fig7)         \
+    X(003_fig4) X(003_fig5) X(chorus_agents) X(chorus_audit) X(chorus_budgets) X(chorus_colluders)
 
 #define DECLARE(name) extern const tacit_reproduction tacit_reproduction_##name;
 EVERY_FIGURE(DECLARE)

@@ -119,13 +119,32 @@ static void watch(const nodes *all, const tacit_wire_header *h, const uint8_t *p
     log_of[seen_count++] = new;
 }
 
+/* Of what agent 0 says to 1 about their edges: the first answer to its greeting, and the first word
+ * that the edge is used. So 0 uses an edge of which 1 does not know. */
+static unsigned to_cut;
+static bool is_cut(const nodes *all, const tacit_wire_header *h, const uint8_t *payload)
+{
+    enum { WELCOME = 1, USE = 3 };
+    if (!to_cut || h->at.channel != CHILD || h->at.kind != TOTALS_HELLO || h->from != 0 ||
+        h->to != 1)
+        return false;
+    const unsigned bit = 1u << trial_of(all, h, payload); /* the first number: what it is */
+    const bool cut = to_cut & bit & (1u << WELCOME | 1u << USE);
+    to_cut &= ~bit;
+    return cut;
+}
+
 static bool toss(nodes *all, uint32_t from, uint32_t to, uint8_t *bytes, size_t len)
 {
     tacit_wire_header h;
     const uint8_t *payload;
     (void)from, (void)to;
-    if (tacit_wire_open(&h, &payload, bytes, len, NULL) == TACIT_OK && h.kind == TACIT_WIRE_MESSAGE)
+    if (tacit_wire_open(&h, &payload, bytes, len, NULL) == TACIT_OK &&
+        h.kind == TACIT_WIRE_MESSAGE) {
         watch(all, &h, payload);
+        if (is_cut(all, &h, payload))
+            return false;
+    }
     return dice_unit(&coin) >= lose;
 }
 
@@ -196,6 +215,22 @@ static void test_lost_frames(void **state)
     scene_clear(&s);
 }
 
+/* An edge that one end uses and the other does not would make every sum fail, at a price. */
+static void test_a_lost_edge(void **state)
+{
+    (void)state;
+    scene s;
+    scene_open(&s, ROUNDS);
+    listen(&s, 1, 0);
+    to_cut = 1u << 1 | 1u << 3;
+    run_out(&s, 1000);
+    assert_int_equal(to_cut, 0);
+    assert_int_equal(check_all(&s), AGENTS * ROUNDS);
+    for (uint32_t k = 0; k < AGENTS; k++)
+        assert_true(agent_of(&s, k)->holds <= ROUNDS + 1);
+    scene_clear(&s);
+}
+
 /* One node is gone from the start of the second round on: its agents are missing in all sums after,
  * and where they had masks those are taken out. */
 static void test_one_goes_away(void **state)
@@ -247,9 +282,8 @@ static void test_deaths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quiet),
-        cmocka_unit_test(test_lost_frames),
-        cmocka_unit_test(test_one_goes_away),
+        cmocka_unit_test(test_quiet),       cmocka_unit_test(test_lost_frames),
+        cmocka_unit_test(test_a_lost_edge), cmocka_unit_test(test_one_goes_away),
         cmocka_unit_test(test_deaths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

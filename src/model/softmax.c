@@ -9,10 +9,11 @@
 
 double tacit_softmax(size_t classes, size_t stride, const double *z, double *q)
 {
-    double most = z[0], sum = 0;
+    double most = z[0];
     for (size_t k = 1; k < classes; k++)
         most = fmax(most, z[k * stride]);
-    for (size_t k = 0; k < classes; k++)
+    double sum = q[0] = exp(z[0] - most);
+    for (size_t k = 1; k < classes; k++)
         sum += q[k * stride] = exp(z[k * stride] - most); /* one of them is 1 */
     for (size_t k = 0; k < classes; k++)
         q[k * stride] /= sum;
@@ -38,9 +39,10 @@ double tacit_softmax_sum(const tacit_model *model, const tacit_shard *shard, con
 {
     const size_t p = model->features, classes = model->classes;
     const tacit_real_kernels *f64 = tacit_kernels_for(TACIT_F64);
-    double *z = calloc(p + 2 * classes, sizeof *z), *q = z + classes, *x = q + classes, sum = 0;
+    double *z = calloc(p + 2 * classes, sizeof *z), sum = 0;
     if (!z)
         return NAN;
+    double *q = z + classes, *x = q + classes;
     tacit_batch batch;
     for (size_t cursor = 0; tacit_shard_next(shard, &cursor, &batch);)
         for (size_t r = 0; r < batch.rows; r++) {

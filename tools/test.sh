@@ -4,7 +4,7 @@
 # Full logs stay in the build folders.
 set -u
 passed=0 failed=0
-fuzz_seconds=${FUZZ_SECONDS:-5}
+fuzz_seconds=${FUZZ_SECONDS:-4}
 
 # count LABEL PASSED FAILED
 count() {

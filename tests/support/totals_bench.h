@@ -236,6 +236,7 @@ static inline void bench_watch(bench *b, const bench_agent *a, uint32_t kind, co
         bench_watch_paid(b, v, said);
     } else if (kind == TOTALS_PAD) {
         BENCH_DEMAND(totals_head(v, 1) < b->agents && !(said->paid >> totals_head(v, 1) & 1));
+        BENCH_DEMAND(a->totals->phase == TOTALS_CONFIRMED || a->totals->phase == TOTALS_OPENED);
         memcpy(said->hash.byte, a->totals->member.hash, sizeof said->hash.byte);
         said->pads |= UINT32_C(1) << totals_head(v, 1);
     }

@@ -135,6 +135,10 @@ static void test_honest_speaker(void **state)
     assert_int_equal(got(&s, TOTALS_HERE), SIZE - 1);
     announce(&s, 0, false, s.all);
     assert_int_equal(got(&s, TOTALS_WORD), SIZE - 1);
+    ask(&s, other(&s, 0), other(&s, 1));
+    assert_int_equal(got(&s, TOTALS_PAD), 0); /* it has not confirmed anything */
+    for (uint32_t k = 0; k < SIZE; k++)
+        bench_reload(s.b, k); /* which changes nothing */
     announce(&s, 1, true, s.all);
     assert_int_equal(got(&s, TOTALS_SEED), SIZE - 1);
     for (uint32_t k = 0; k < SIZE; k++)
@@ -156,6 +160,49 @@ static void test_honest_roll_back(void **state)
     announce(&s, 2, true, rest);
     assert_int_equal(got(&s, TOTALS_SEED),
                      0); /* with the liar silent it is one short of a quorum */
+    for (uint32_t k = 0; k + 1 < SIZE; k++)
+        ask(&s, other(&s, k), other(&s, 2));
+    assert_int_equal(got(&s, TOTALS_PAD), 0); /* its pair keys were told */
+    done(s.b);
+}
+
+/* With all who stay behind it a smaller sum comes out. Another last set is not answered. */
+static void test_two_last_sets(void **state)
+{
+    (void)state;
+    tacit_totals_plan patient = plan;
+    patient.absent = 0.45;
+    patient.quorum = 0.55;
+    patient.colluders = 0;
+    for (int early = 0; early < 2; early++) {
+        const scene s = open_scene(&patient);
+        const uint32_t rest = s.all & ~bit(other(&s, 2));
+        announce(&s, 0, false, s.all);
+        for (uint32_t k = 0; k + 1 < SIZE; k++)
+            say_set(&s, other(&s, k), 1, true, rest);
+        if (!early) /* after seeds, or before */
+            flow(&s);
+        announce(&s, 2, true, rest & ~bit(other(&s, 4)));
+        assert_int_equal(got(&s, TOTALS_SEED), SIZE - 2);
+        done(s.b);
+    }
+}
+
+/* A quorum is there, but not as many as noise was made for. */
+static void test_fewer_than_planned(void **state)
+{
+    (void)state;
+    tacit_totals_plan strict = plan;
+    strict.absent = 0;
+    strict.quorum = 0.55;
+    strict.colluders = 0;
+    const scene s = open_scene(&strict);
+    const uint32_t rest = s.all & ~bit(other(&s, 2));
+    announce(&s, 0, false, s.all);
+    announce(&s, 1, false, rest);
+    assert_int_equal(got(&s, TOTALS_PAID), 0);
+    announce(&s, 2, true, rest);
+    assert_int_equal(got(&s, TOTALS_SEED), 0);
     done(s.b);
 }
 
@@ -379,6 +426,39 @@ static void test_forged_greetings(void **state)
     done(b);
 }
 
+/* One end of an edge does not use it: nothing is opened. */
+static void test_one_end(void **state)
+{
+    (void)state;
+    bench *b = fresh(&plan);
+    tacit_status status = TACIT_OK;
+    b->honest = true;
+    for (uint32_t k = 0; k < SIZE; k++) {
+        b->agent[k].rounds = 1;
+        assert_int_equal(bench_start(b, k), TACIT_OK);
+    }
+    for (int turn = 0; turn < 500 && status == TACIT_OK; turn++) {
+        status = bench_settle(b, UINT32_MAX);
+        totals_partner *p = totals_find(b->agent[2].totals, 5);
+        assert_non_null(p);
+        p->told = p->settled = UINT64_MAX;
+        if (status == TACIT_OK && !bench_ring(b, &status))
+            break;
+    }
+    assert_int_equal(status, TACIT_OK);
+    uint64_t words = 0;
+    for (uint32_t k = 0; k < SIZE; k++) {
+        uint64_t tries, opened;
+        tacit_totals_counts(b->agent[k].totals, &tries, &opened);
+        words += b->agent[k].holds;
+        assert_int_equal(opened, 0);
+        assert_int_equal(b->agent[k].last, 1);
+        assert_int_equal(b->agent[k].heard, 0);
+    }
+    assert_true(words > 0);
+    done(b);
+}
+
 /* ---- whatever comes to mind ---- */
 
 static int64_t odd_number(dice *d, const bench *b)
@@ -493,6 +573,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest_speaker),
         cmocka_unit_test(test_honest_roll_back),
+        cmocka_unit_test(test_two_last_sets),
+        cmocka_unit_test(test_fewer_than_planned),
+        cmocka_unit_test(test_one_end),
         cmocka_unit_test(test_two_faces),
         cmocka_unit_test(test_few),
         cmocka_unit_test(test_key_and_pad),

@@ -155,7 +155,7 @@ static tacit_status try_protocol(const place *p, uint32_t numbers, tacit_error *
         status = tacit_out_of_memory(err);
     if (!status)
         status = x->protocol->setup(shared, x->protocol_options, &setup, err);
-    if (!status && x->protocol->teardown)
+    if (shared && x->protocol->teardown) /* after a refusal, too */
         x->protocol->teardown(shared);
     free(shared);
     tacit_model_free(model);

@@ -86,7 +86,7 @@ static tacit_status try_protocol(const up *u, tacit_error *err)
     tacit_status status = x->protocol->setup
                               ? x->protocol->setup(shared, x->protocol_options, &setup, err)
                               : TACIT_OK;
-    if (!status && x->protocol->teardown)
+    if (x->protocol->teardown) /* after a refusal, too */
         x->protocol->teardown(shared);
     free(shared);
     return status;

@@ -336,7 +336,8 @@ const cli_verb cli_average = {
     .prose =
         "N peers each hold a number, a row of numbers or several rows. All of them learn the mean "
         "(or sum, or histogram) over those who took part, with noise for epsilon, and nobody "
-        "learns more, whoever adds up; the noise is made of shares, and there is hardly more of it "
+        "learns more, as long as who adds up keeps to the rules; the noise is made of shares, and "
+        "there is hardly more of it "
         "than somebody trusted would add. prepare writes a folder in which they meet, with a key "
         "for each; "
         "join is one real peer, from what it holds to the result; killed and started again with "

@@ -28,10 +28,11 @@
  *            (a SEED is missing: PAD, from those it chose, gives it back)
  *   PART, RESULT    adders to the speaker; the speaker to everybody
  *
- * Whatever speaker and adders say to whom, at most one sum of a try comes out, over at least half
- * of the honest, but for a chance that tacit_gopa_split_risk bounds; and each number enters one try
- * only that can still be opened. A sum with numbers that no honest members could have is *spoiled*:
- * the round is tried again without half of the suspects, until the liar is alone (totals_search.c).
+ * At most one sum of a try comes out, over at least half of the honest, but for a chance that
+ * tacit_gopa_split_risk bounds, if speaker and adders keep to the rules; how far it holds against
+ * those who lie is in docs/totals.md. Each number enters one try only. A sum with numbers that no
+ * honest members could have is *spoiled*: the round is tried again without half of the suspects,
+ * until the liar is alone (totals_search.c).
  */
 #include "tacit/board.h"
 #include "tacit/masks.h"

@@ -332,7 +332,7 @@ static const char *sees(const void *options)
     if (o && o->sum == CHORUS_MASKS)
         return "only sums over all who took part; up to \"protocol.colluders\" collude, and the "
                "part "
-               "\"protocol.absent\" may get lost";
+               "\"protocol.absent\" may get lost; who adds up is curious but keeps to the rules";
     return "only sums over all who took part; an ideal party adds up here and draws the noise, and "
            "nobody colludes or drops out (\"protocol.sum: masks\" does without it)";
 }

@@ -208,7 +208,7 @@ static const char *sees(const void *options)
         return "all published words, whose pair noise covers them just as much as the budget needs "
                "on the random graphs that were tried; up to \"protocol.colluders\" collude";
     return "only sums over all who took part; up to \"protocol.colluders\" collude, and the part "
-           "\"protocol.absent\" may get lost";
+           "\"protocol.absent\" may get lost; who adds up is curious but keeps to the rules";
 }
 
 const tacit_protocol tacit_protocol_gopa = {

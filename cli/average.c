@@ -16,6 +16,7 @@
 static const char *const whats[] = {"mean", "sum", NULL};
 static const char *const units[] = {"record", "user", NULL};
 static const char *const masks[] = {"uniform", "gaussian", NULL};
+static const char *const adders[] = {"lying", "curious", NULL};
 
 static const tacit_option options[] = {
     {.key = "peers",
@@ -96,8 +97,15 @@ static const tacit_option options[] = {
      .type = TACIT_OPT_CHOICE,
      .fallback = "uniform",
      .choices = masks,
-     .help = "prepare, simulate: what pairs hide words by, masks or noise as in the paper on GOPA",
+     .help = "prepare, simulate: what pairs hide words by, masks or noise as in the paper on GOPA "
+             "(which is for those who keep to the rules: --adders curious)",
      AT(masks)},
+    {.key = "adders",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "lying",
+     .choices = adders,
+     .help = "prepare, simulate: what whoever adds up is taken for",
+     AT(adders)},
     {.key = "wait",
      .type = TACIT_OPT_REAL,
      .fallback = "600",
@@ -195,6 +203,7 @@ tacit_average_plan average_plan(const average_flags *f)
         .delta = f->delta,
         .unit = f->unit == 0 ? TACIT_UNIT_RECORD : TACIT_UNIT_USER,
         .gaussian_masks = f->masks == 1,
+        .curious = f->adders == 1,
         .colluders = f->colluders,
         .absent = f->absent,
         .patience = f->patience,
@@ -336,9 +345,9 @@ const cli_verb cli_average = {
     .prose =
         "N peers each hold a number, a row of numbers or several rows. All of them learn the mean "
         "(or sum, or histogram) over those who took part, with noise for epsilon, and nobody "
-        "learns more, as long as who adds up keeps to the rules; the noise is made of shares, and "
-        "there is hardly more of it "
-        "than somebody trusted would add. prepare writes a folder in which they meet, with a key "
+        "learns more, not even who adds up and lies; the noise is made of shares, and there is "
+        "hardly more of it than somebody trusted would add. prepare writes a folder in which they "
+        "meet, with a key "
         "for each; "
         "join is one real peer, from what it holds to the result; killed and started again with "
         "the same words, it goes on. simulate does all of it in one process. verify adds up what "

@@ -10,7 +10,7 @@
 typedef struct average_flags {
     int64_t peers, columns, colluders, port, threads, seed;
     double epsilon, delta, absent, patience, wait;
-    int what, unit, masks;
+    int what, unit, masks, adders;
     bool json, quiet;
     char range[TACIT_TEXT_MAX], bins[TACIT_TEXT_MAX];
     char value[TACIT_TEXT_MAX], values[TACIT_TEXT_MAX], members[TACIT_TEXT_MAX],

@@ -69,6 +69,7 @@ typedef struct tacit_average_plan {
     double epsilon, delta;
     int unit; /* tacit_unit */
     bool gaussian_masks;
+    bool curious; /* who adds up keeps to the rules */
     int64_t colluders;
     double absent;
     double patience; /* seconds with anybody who is silent */
@@ -99,7 +100,7 @@ tacit_status tacit_answer_of_session(tacit_answer *answer, const tacit_question 
                                      tacit_session *session, tacit_error *err);
 void tacit_answer_clear(tacit_answer *answer);
 /* What the adversary sees, with the number of colluders that was stated. */
-#define TACIT_AVERAGE_SEES 160
+#define TACIT_AVERAGE_SEES 200
 void tacit_average_sees(char *out, size_t size, const tacit_experiment *experiment);
 
 /* A folder for the member whose identity is in file `key`, named like it and beside

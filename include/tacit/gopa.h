@@ -71,7 +71,15 @@ double tacit_gopa_pair_proved(const tacit_gopa_question *question, double bits);
  * agents, a - 1 + c of them in the set or colluding. 0 at most, and where nothing can be said. */
 double tacit_gopa_split_risk(uint64_t agents, uint64_t partners, uint64_t quorum,
                              uint64_t colluders);
-/* The least number of partners for which that is below 2^-bits with quorum = ceil(share * k);
+/* The same if those who add up may lie, so that up to `lost` of an agent's choices are taken for
+ * gone by it and for present by others; agents open others' words only after their own. */
+double tacit_gopa_lying_risk(uint64_t agents, uint64_t partners, uint64_t quorum, uint64_t lost,
+                             uint64_t colluders);
+/* So many honest agents are in any sum that comes out then, but for a chance of 2^-bits; 0: nothing
+ * can be said. More than half of the honest. */
+uint64_t tacit_gopa_sure(uint64_t agents, uint64_t partners, uint64_t quorum, uint64_t lost,
+                         uint64_t colluders, double bits);
+/* The least number of partners for which the first is below 2^-bits with quorum = ceil(share * k);
  * 0: none is. agents - 1 at most (then all pairs share masks). Past 4096 the search is by bisection
  * and may miss a slightly smaller number. */
 uint64_t tacit_gopa_partners(uint64_t agents, double share, uint64_t colluders, double bits);

@@ -29,10 +29,11 @@
  *   PART, RESULT    adders to the speaker; the speaker to everybody
  *
  * At most one sum of a try comes out, over at least half of the honest, but for a chance that
- * tacit_gopa_split_risk bounds, if speaker and adders keep to the rules; how far it holds against
- * those who lie is in docs/totals.md. Each number enters one try only. A sum with numbers that no
- * honest members could have is *spoiled*: the round is tried again without half of the suspects,
- * until the liar is alone (totals_search.c).
+ * tacit_gopa_lying_risk bounds, whatever speaker, adders and colluders do (docs/totals.md); for
+ * less noise and more drop-outs `curious` plans for speakers and adders that keep to the rules.
+ * Each number enters one try only. A sum with numbers that no honest members could have is
+ * *spoiled*: the round is tried again without half of the suspects, until the liar is alone
+ * (totals_search.c).
  */
 #include "tacit/board.h"
 #include "tacit/masks.h"
@@ -51,8 +52,9 @@ typedef struct tacit_totals_plan {
     uint32_t partners;      /* k; 0: as many as tacit_gopa_partners says */
     double quorum;          /* part of the k that must take part for an agent to do so */
     uint32_t colluders;     /* stated */
+    bool curious;           /* who adds up keeps to the rules; else it may lie */
     double absent;          /* planned: this part of those who said HERE may get lost on the way */
-    uint32_t least;         /* fewer take part: the round is refused; 3 or more */
+    uint32_t least;         /* fewer take part: the round is refused; 3 or more, 0: chosen */
     uint32_t span;          /* words that meet at one adder, at most */
     double patience;        /* with anybody who is silent */
     double jitter;          /* HERE and WORD wait for a random part of this */
@@ -64,8 +66,10 @@ typedef struct tacit_totals_plan {
     /* filled in: */
     uint32_t room;             /* partners of an agent at most: chosen, and been chosen by */
     uint32_t threshold;        /* ceil(quorum * partners) */
+    uint32_t losses;           /* of those it chose an agent takes so many for gone, at most */
+    uint32_t sure;             /* honest members are in any sum; UINT32_MAX: as many as it says */
     uint32_t blocks;           /* adders */
-    double split_risk;         /* log2, tacit_gopa_split_risk */
+    double split_risk;         /* log2, tacit_gopa_split_risk or tacit_gopa_lying_risk */
     struct tacit_noise *noise; /* of pairs, or NULL */
     uint8_t terms[TACIT_MASK_KEY];
     tacit_shape number; /* TACIT_I64: what members hold, and totals */

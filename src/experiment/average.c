@@ -88,6 +88,8 @@ static tacit_status set_protocol(tacit_config *config, const tacit_average_plan 
         status =
             set(config, err, "protocol.masks=%s", plan->gaussian_masks ? "gaussian" : "uniform");
     if (!status)
+        status = set(config, err, "protocol.adders=%s", plan->curious ? "curious" : "lying");
+    if (!status)
         status = set(config, err, "protocol.colluders=%" PRId64, plan->colluders);
     if (!status)
         status = set(config, err, "protocol.absent=%.17g", plan->absent);

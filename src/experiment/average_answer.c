@@ -125,9 +125,9 @@ void tacit_average_sees(char *out, size_t size, const tacit_experiment *experime
         snprintf(known, sizeof known, ", and all that %" PRId64 " peer%s know%s",
                  o->totals.colluders, o->totals.colluders == 1 ? "" : "s",
                  o->totals.colluders == 1 ? "s" : "");
-    snprintf(out, size, "%s%s",
+    snprintf(out, size, "%s%s; who adds up %s",
              o->masks == GOPA_GAUSSIAN
                  ? "all words, hidden by noise between pairs as far as the budget needs"
                  : "only the sum over those who took part",
-             known);
+             known, o->totals.adders == TOTALS_CURIOUS ? "keeps to the rules" : "may lie");
 }

@@ -330,9 +330,7 @@ static const char *sees(const void *options)
 {
     const chorus_options *o = options;
     if (o && o->sum == CHORUS_MASKS)
-        return "only sums over all who took part; up to \"protocol.colluders\" collude, and the "
-               "part "
-               "\"protocol.absent\" may get lost; who adds up is curious but keeps to the rules";
+        return o->totals.adders == TOTALS_CURIOUS ? TOTALS_SEES_CURIOUS : TOTALS_SEES_LYING;
     return "only sums over all who took part; an ideal party adds up here and draws the noise, and "
            "nobody colludes or drops out (\"protocol.sum: masks\" does without it)";
 }

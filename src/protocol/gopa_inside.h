@@ -12,7 +12,7 @@ enum { GOPA_UNIFORM, GOPA_GAUSSIAN };
 typedef struct gopa_options {
     int what, masks;
     double low, high; /* of a value */
-    int64_t rounds, graphs, most_records;
+    int64_t rounds, spares, graphs, most_records;
     double slack;
     bool board;
     totals_options totals;

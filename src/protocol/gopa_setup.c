@@ -65,6 +65,13 @@ static const tacit_option rows[] = {
      .max = 100000,
      .offset = FIELD(rounds),
      .help = "averages, one after the other; the budget is for all of them"},
+    {.key = "spares",
+     .type = TACIT_OPT_INT,
+     .fallback = "0",
+     .min = 0,
+     .max = 1000,
+     .offset = FIELD(spares),
+     .help = "the budget is planned for so many tries more than rounds"},
     {.key = "most-records",
      .type = TACIT_OPT_INT,
      .fallback = "10000",
@@ -100,6 +107,10 @@ static tacit_status check(const gopa_options *o, const tacit_setup *setup, tacit
             "protocol \"gopa\" tells how many records there are and uses all of them, "
             "each within its bound: use \"privacy.adjacency: replace\" without "
             "\"sampling\" and \"claimed\"");
+    if (o->masks == GOPA_GAUSSIAN && o->totals.adders != TOTALS_CURIOUS)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "Gaussian pairs hide words from those who keep to the rules only; say "
+                          "\"protocol.adders: curious\", or use \"masks: uniform\"");
     if (!noisy && o->masks == GOPA_GAUSSIAN)
         return tacit_fail(err, TACIT_EINPUT,
                           "how much noise pairs need follows from the budget: \"masks: gaussian\" "
@@ -116,7 +127,7 @@ static tacit_status plan_cost(gopa_shared *s, const tacit_setup *setup, tacit_er
     const double radius = (o->high - o->low) / 2 * sqrt((double)s->features);
     const bool noisy = privacy.mechanism != TACIT_MECHANISM_NONE;
     privacy.clip = privacy.clip > 0 && privacy.clip < radius ? privacy.clip : radius;
-    privacy.releases = o->rounds;
+    privacy.releases = o->rounds + o->spares;
     s->by_record = privacy.unit == TACIT_UNIT_RECORD;
     tacit_status status = tacit_cost_plan(&s->cost, &privacy, s->features, "average", err);
     if (status != TACIT_OK)
@@ -137,12 +148,12 @@ static tacit_status plan_pairs(gopa_shared *s, tacit_error *err)
 {
     const uint32_t agents = (uint32_t)s->plan.agents;
     const double sigma = s->cost.noise / s->cost.sensitivity;
-    const uint32_t honest = tacit_totals_parts(&s->plan, agents);
     tacit_totals_plan partners = s->plan; /* how many there will be */
     tacit_status status = tacit_totals_prepare(&partners, err);
     if (status != TACIT_OK)
         return status;
     tacit_totals_clear(&partners);
+    const uint32_t honest = tacit_totals_parts(&partners, agents);
     const double shares = floor((double)honest / (1 + s->slack));
     const tacit_gopa_question question = {.users = agents,
                                           .partners = partners.partners,
@@ -207,8 +218,7 @@ static const char *sees(const void *options)
     if (o && o->masks == GOPA_GAUSSIAN)
         return "all published words, whose pair noise covers them just as much as the budget needs "
                "on the random graphs that were tried; up to \"protocol.colluders\" collude";
-    return "only sums over all who took part; up to \"protocol.colluders\" collude, and the part "
-           "\"protocol.absent\" may get lost; who adds up is curious but keeps to the rules";
+    return o && o->totals.adders == TOTALS_CURIOUS ? TOTALS_SEES_CURIOUS : TOTALS_SEES_LYING;
 }
 
 const tacit_protocol tacit_protocol_gopa = {

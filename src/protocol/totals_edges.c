@@ -3,7 +3,8 @@
  * Partners: a random k-out graph, built while running. An agent draws k others, greets each with
  * its open half, signed, and the other answers with its own; both then share a secret. Whom an
  * honest agent chooses nobody else decides: that is all the guarantee needs (gopa.h,
- * tacit_gopa_split_risk). Who does not answer in time is replaced by another draw.
+ * tacit_gopa_split_risk). So who does not answer is asked again, and not replaced: by silence, or
+ * by filling an agent's room so that it cannot answer, others could bend the choice.
  *
  * Both ends must use an edge in the same tries, or the pair's mask stays in the sum. The one who
  * chose says from which try on (USE): from the first, if that is still to come, and then waits for
@@ -14,8 +15,7 @@
  */
 #include "protocol/totals_inside.h"
 
-enum { HELLO, WELCOME, NO_ROOM, USE };
-#define DRAWS 4 /* times k */
+enum { HELLO, WELCOME, USE };
 
 static const char domain[] = "tacit total key 1";
 enum { TEXT = sizeof domain + 8 + 2 * TACIT_MASK_KEY };
@@ -49,11 +49,11 @@ static totals_partner *add(totals_at *a, tacit_agent agent)
     return p;
 }
 
-static uint32_t chosen(const tacit_totals *s, bool agreed)
+static uint32_t agreed_of_chosen(const tacit_totals *s)
 {
     uint32_t count = 0;
     for (uint32_t k = 0; k < s->partners; k++)
-        count += s->partner[k].chosen && (!agreed || s->partner[k].agreed);
+        count += s->partner[k].chosen && s->partner[k].agreed;
     return count;
 }
 
@@ -108,39 +108,26 @@ tacit_status totals_choose(totals_at *a)
     tacit_status status = TACIT_OK;
     if (a->plan->partners + 1 == a->plan->agents)
         return choose_all(a);
-    while (status == TACIT_OK && chosen(s, false) < a->plan->partners &&
-           s->hello < (uint64_t)DRAWS * a->plan->partners) {
+    while (status == TACIT_OK && s->partners < a->plan->partners) { /* nobody else is there yet */
         const tacit_agent other = draw(a);
-        totals_partner *p = totals_find(s, other);
-        if (p && p->chosen)
+        if (totals_find(s, other))
             continue;
-        if (!p && !(p = add(a, other)))
-            break;
+        totals_partner *p = add(a, other);
         p->chosen = true;
         status = greet(a, other, HELLO, 0);
     }
     return status;
 }
 
-/* Whoever did not answer is let go, and others are drawn. */
+/* Whoever did not answer may have come later. */
 tacit_status totals_on_hello_late(totals_at *a)
 {
     tacit_totals *s = a->s;
-    if (chosen(s, true) >= a->plan->partners)
-        return TACIT_OK;
-    if (a->plan->partners + 1 == a->plan->agents) { /* it may come later */
-        tacit_status status = TACIT_OK;
-        for (uint32_t k = 0; k < s->partners && status == TACIT_OK; k++)
-            if (s->partner[k].chosen && !s->partner[k].agreed)
-                status = greet(a, s->partner[k].agent, HELLO, 0);
-        return status;
-    }
-    for (uint32_t k = 0; k < s->partners;)
+    tacit_status status = TACIT_OK;
+    for (uint32_t k = 0; k < s->partners && status == TACIT_OK; k++)
         if (s->partner[k].chosen && !s->partner[k].agreed)
-            s->partner[k] = s->partner[--s->partners];
-        else
-            k++;
-    return totals_choose(a);
+            status = greet(a, s->partner[k].agent, HELLO, 0);
+    return status;
 }
 
 static tacit_status agree(totals_at *a, totals_partner *p, tacit_agent from, const tacit_public *v)
@@ -193,14 +180,8 @@ tacit_status totals_on_hello(totals_at *a, tacit_agent from, const tacit_public 
             p->settled = totals_head(v, 1);
         return TACIT_OK;
     }
-    if (flag == NO_ROOM) {
-        if (!p || !p->chosen || p->agreed)
-            return TACIT_OK;
-        *p = a->s->partner[--a->s->partners];
-        return totals_choose(a);
-    }
-    if (!p && flag == HELLO && !(p = add(a, from)))
-        return greet(a, from, NO_ROOM, 0);
+    if (!p && flag == HELLO)
+        p = add(a, from);
     if (!p || (!p->agreed && agree(a, p, from, v) != TACIT_OK)) {
         if (p && !p->chosen && !p->agreed)
             *p = a->s->partner[--a->s->partners]; /* a forgery leaves no trace */
@@ -214,7 +195,7 @@ tacit_status totals_on_hello(totals_at *a, tacit_agent from, const tacit_public 
 
 bool totals_edges_ready(const totals_at *a)
 {
-    return chosen(a->s, true) >= a->plan->partners;
+    return agreed_of_chosen(a->s) >= a->plan->partners;
 }
 
 tacit_status tacit_totals_start(tacit_env *env, const tacit_totals_plan *plan, tacit_totals *s)

@@ -84,10 +84,11 @@ typedef struct totals_partner {
 typedef struct totals_search {
     uint64_t path, included;
     uint32_t depth;
+    uint32_t turn, salt; /* sparse graphs: which eighth sits out, of which hash */
     bool active;
     uint32_t expelled;
     uint64_t prefix[TOTALS_EXPELLED];
-    uint32_t length[TOTALS_EXPELLED];
+    uint32_t length[TOTALS_EXPELLED], salted[TOTALS_EXPELLED];
 } totals_search;
 
 /* The agent as a member of the try that is under way. */
@@ -279,6 +280,14 @@ void totals_word_sign_text(const totals_at *a, tacit_agent agent, const tacit_pu
                            uint8_t text[TACIT_MASK_KEY]);
 void totals_key_sign_text(const totals_at *a, uint64_t trial, tacit_agent from, tacit_agent gone,
                           const uint8_t key[TACIT_MASK_KEY], uint8_t text[TACIT_MASK_KEY]);
+
+/* totals_plan.c */
+/* So many of those who said HERE must stay. */
+uint32_t totals_needed(const tacit_totals_plan *plan, uint32_t present);
+/* tacit_totals_parts with another threshold than the plan's. */
+uint32_t totals_parts(const tacit_totals_plan *plan, uint32_t present, uint32_t threshold);
+/* All of `agents` share masks: is there at most one sum with that threshold? */
+bool totals_fits_together(const tacit_totals_plan *plan, uint64_t agents, uint32_t threshold);
 
 /* totals_search.c */
 bool totals_allowed(const tacit_totals_plan *plan, const totals_search *search, tacit_agent agent);

@@ -3,20 +3,20 @@
  * An agent as one of those who are summed. In one try it answers at most once to each step, always
  * about a smaller set than before, and stops answering when
  *  - fewer members are left than its noise was made for (tacit_totals_parts), or
- *  - fewer than the quorum of those it chose itself: then it might be in a piece that was cut off.
+ *  - fewer than the quorum of those it chose itself: then it might be in a piece that was cut off,
+ *  - or more of those it chose have gone than planned: keys of so many are not told.
  *
  * What it tells, and when:
  *   WORD     when it is in the set of those who are there; its number is spent from here on
  *   PAID     pair keys with members that were in that set and are not in the present one
  *   CONFIRM  a hash of the last set, to those who chose it; never of two sets of one try
  *   SEED     when the quorum of those it chose confirmed the same set
- *   PAD      to whoever asks: of a member of the set it confirmed, that chose it
- * So with a pair key gone, that member's pad stays untold, and the other way round.
+ *   PAD      to whoever asks, after its own seed: of a member of the set it confirmed, that chose
+ * it So with a pair key gone, that member's pad stays untold, and the other way round.
  */
 #include <math.h>
 
 #include "protocol/totals_inside.h"
-#include "tacit/gopa.h"
 
 /* Times patience: how long a member waits for the next sign of life. */
 #define ROLL 3.5
@@ -134,12 +134,27 @@ static tacit_status step_aside(totals_at *a)
     return status == TACIT_OK ? say_here(a, true) : status;
 }
 
+static uint32_t lost_of_chosen(const tacit_totals *s)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < s->partners; k++)
+        count += is_chosen(s, &s->partner[k]) && s->partner[k].masked && !s->partner[k].in;
+    return count;
+}
+
+static uint32_t parts_of(const totals_at *a)
+{
+    return totals_parts(a->plan, a->s->member.present, a->s->member.threshold);
+}
+
 static bool is_enough(const totals_at *a, uint32_t count)
 {
     const tacit_totals *s = a->s;
-    const uint32_t parts = tacit_totals_parts(a->plan, s->member.present);
-    const uint32_t known = a->plan->colluders > 1 ? a->plan->colluders : 1;
-    return count >= parts + known && present_of_chosen(s) >= s->member.threshold;
+    /* Gaussian pairs are planned for a number of members, not for a part of those who came. */
+    const uint32_t needed = a->plan->noise ? totals_needed(a->plan, (uint32_t)a->plan->agents)
+                                           : totals_needed(a->plan, s->member.present);
+    return count >= needed && parts_of(a) >= 1 && present_of_chosen(s) >= s->member.threshold &&
+           lost_of_chosen(s) <= a->plan->losses;
 }
 
 /* ---- the word ---- */
@@ -250,9 +265,7 @@ tacit_status totals_speak(totals_at *a)
     if (!beside)
         return tacit_out_of_memory(tacit_own_error(&a->env));
     memset(beside, 0, (a->plan->beside + 1) * sizeof *beside);
-    tacit_status status =
-        a->user->hold(a->outer, a->shared, a->self, tacit_totals_parts(a->plan, s->member.present),
-                      &number, beside);
+    tacit_status status = a->user->hold(a->outer, a->shared, a->self, parts_of(a), &number, beside);
     if (status == TACIT_NO)
         return step_aside(a);
     tacit_public *v = status == TACIT_OK ? totals_new(a, TOTALS_WORD, &status) : NULL;
@@ -367,8 +380,8 @@ tacit_status totals_on_ask(totals_at *a, tacit_agent from, const tacit_public *v
     const tacit_totals *s = a->s;
     const uint64_t trial = totals_head(v, 0), whose = totals_head(v, 1);
     const totals_partner *p = whose < a->plan->agents ? totals_find(s, whose) : NULL;
-    const bool confirmed = s->phase == TOTALS_CONFIRMED || s->phase == TOTALS_OPENED;
-    if (!p || !has_chosen_me(s, p) || !p->in || !confirmed || trial != s->member.trial)
+    if (!p || !has_chosen_me(s, p) || !p->in || s->phase != TOTALS_OPENED ||
+        trial != s->member.trial)
         return TACIT_OK;
     tacit_status status;
     uint8_t pad[TACIT_MASK_KEY];
@@ -384,25 +397,21 @@ tacit_status totals_on_ask(totals_at *a, tacit_agent from, const tacit_public *v
 
 /* ---- what a set asks of a member ---- */
 
-/* The quorum is one of those who may take part at all. Without suspects that is all it chose, and
- * the plan has seen to it that the honest are in one piece; else it is looked at again. */
+/* The plan has seen to it that the honest are in one piece. Where all share masks with all, those
+ * who sit out as suspects are no part of it, and the quorum is one of the others. */
 static bool set_threshold(totals_at *a)
 {
     tacit_totals *s = a->s;
     const tacit_totals_plan *plan = a->plan;
-    uint32_t chosen = 0;
+    uint32_t allowed = 0;
     s->member.threshold = plan->threshold;
-    if (!s->search.active && s->search.expelled == 0)
+    if ((!s->search.active && s->search.expelled == 0) || plan->partners + 1 < plan->agents)
         return true;
-    for (uint32_t k = 0; k < s->partners; k++)
-        chosen +=
-            is_chosen(s, &s->partner[k]) && totals_allowed(plan, &s->search, s->partner[k].agent);
-    const double wanted = ceil(plan->quorum * chosen - 1e-9);
+    for (uint64_t u = 0; u < plan->agents; u++)
+        allowed += totals_allowed(plan, &s->search, (tacit_agent)u);
+    const double wanted = ceil(plan->quorum * (allowed - 1.0) - 1e-9);
     s->member.threshold = wanted >= 1 ? (uint32_t)wanted : 1;
-    const bool all = plan->partners + 1 == plan->agents;
-    return all ? 2 * s->member.threshold + 2 > s->member.count + plan->colluders
-               : tacit_gopa_split_risk(s->member.count, chosen, s->member.threshold,
-                                       plan->colluders) <= -20;
+    return totals_fits_together(plan, allowed, s->member.threshold);
 }
 
 static tacit_status on_first_set(totals_at *a, const tacit_public *v)

@@ -8,12 +8,13 @@
 
 #define RISK_BITS 40       /* default k: the honest fall apart with a chance below 2^-40 */
 #define USUAL 20           /* default k, at least */
+#define USUAL_LYING 32     /* the same if who adds up may lie: more are sure to be in a sum */
 #define ALL_PAIRS 40       /* so many others, and everybody shares masks with all */
 #define BOARD_MOST 4194304 /* numbers of a board */
 
 static tacit_status check(const tacit_totals_plan *p, tacit_error *err)
 {
-    if (p->least < 3 || p->least > p->agents)
+    if (p->agents < 3 || (p->least > 0 && p->least < 3) || p->least > p->agents)
         return tacit_fail(err, TACIT_EINPUT,
                           "a sum that hides its members needs at least 3 of them and there are "
                           "%llu agents; \"least\" is %u",
@@ -48,17 +49,46 @@ static tacit_status check(const tacit_totals_plan *p, tacit_error *err)
     return TACIT_OK;
 }
 
-static uint32_t needed(const tacit_totals_plan *p, uint32_t present)
+uint32_t totals_needed(const tacit_totals_plan *plan, uint32_t present)
 {
-    return (uint32_t)ceil((1 - p->absent) * present - 1e-9);
+    return (uint32_t)ceil((1 - plan->absent) * present - 1e-9);
+}
+
+static bool all_pairs(const tacit_totals_plan *p)
+{
+    return p->partners + 1 == p->agents;
+}
+
+/* Honest members of any sum. All pairs: somebody in it told its seed, so that `threshold` others
+ * are in it or collude. */
+static uint32_t sure_of(const tacit_totals_plan *p, uint32_t threshold)
+{
+    if (p->curious || !all_pairs(p))
+        return p->sure;
+    return threshold + 1 > p->colluders ? threshold + 1 - p->colluders : 0;
+}
+
+uint32_t totals_parts(const tacit_totals_plan *plan, uint32_t present, uint32_t threshold)
+{
+    const uint32_t stay = totals_needed(plan, present), sure = sure_of(plan, threshold);
+    const uint32_t honest = stay > plan->colluders ? stay - plan->colluders : 0;
+    const uint32_t least = honest < sure ? honest : sure;
+    /* Whoever hears a sum knows the share it brought itself (thesis, remark 4.1). */
+    const uint32_t own = plan->colluders == 0;
+    return least > own ? least - own : 0;
 }
 
 uint32_t tacit_totals_parts(const tacit_totals_plan *plan, uint32_t present)
 {
-    const uint32_t stay = needed(plan, present);
-    /* Whoever hears a sum knows the share it brought itself (thesis, remark 4.1). */
-    const uint32_t known = plan->colluders > 1 ? plan->colluders : 1;
-    return stay > known ? stay - known : 0;
+    return totals_parts(plan, present, plan->threshold);
+}
+
+static uint32_t least_honest(const tacit_totals_plan *p)
+{
+    uint32_t least = 3;
+    while (least < p->agents && tacit_totals_parts(p, least) < 1)
+        least++;
+    return least;
 }
 
 /* So many that hardly anybody misses its quorum when others are away as planned: 2.5 standard
@@ -68,39 +98,71 @@ static uint32_t usual_partners(const tacit_totals_plan *p)
     const double margin = 1 - p->absent - p->quorum;
     const double wanted =
         margin > 0 ? 6.25 * p->absent * (1 - p->absent) / (margin * margin) : TACIT_TOTALS_PARTNERS;
-    return wanted > USUAL ? (uint32_t)fmin(ceil(wanted), TACIT_TOTALS_PARTNERS) : USUAL;
+    const double usual = p->curious ? USUAL : USUAL_LYING;
+    return (uint32_t)fmin(fmax(ceil(wanted), usual), TACIT_TOTALS_PARTNERS);
+}
+
+/* With k partners: how many of them must take part, how many may be taken for gone, and what a
+ * lie could come to. */
+static void look_at(tacit_totals_plan *p, uint32_t k)
+{
+    const double absent = p->absent * k, spread = sqrt(p->absent * (1 - p->absent) * k);
+    p->partners = k;
+    p->threshold = (uint32_t)fmax(ceil(p->quorum * k - 1e-9), 1);
+    p->losses = k - p->threshold;
+    if (!p->curious && !all_pairs(p)) /* else they are the same for all: totals_needed */
+        p->losses = (uint32_t)fmin(p->losses, ceil(absent + 2.5 * spread));
+    p->split_risk =
+        p->curious ? tacit_gopa_split_risk(p->agents, k, p->threshold, p->colluders)
+                   : tacit_gopa_lying_risk(p->agents, k, p->threshold, p->losses, p->colluders);
+}
+
+/* All pairs: two sums need two disjoint quorums; and who was opened by others was so by some who
+ * opened themselves. */
+bool totals_fits_together(const tacit_totals_plan *p, uint64_t agents, uint32_t threshold)
+{
+    const double lost = floor(p->absent * (double)agents + 1e-9);
+    return 2 * (uint64_t)threshold + 2 > agents + p->colluders &&
+           (p->curious || threshold > lost + p->colluders);
+}
+
+static void choose_usual(tacit_totals_plan *p, uint32_t most)
+{
+    const uint32_t usual = usual_partners(p);
+    for (uint32_t k = usual < most ? usual : most; k <= most; k++) {
+        look_at(p, k);
+        if (p->split_risk < -RISK_BITS)
+            return;
+    }
 }
 
 static tacit_status choose_partners(tacit_totals_plan *p, tacit_error *err)
 {
     const uint32_t most =
         p->agents - 1 < TACIT_TOTALS_PARTNERS ? (uint32_t)p->agents - 1 : TACIT_TOTALS_PARTNERS;
-    if (p->partners == 0 && most <= ALL_PAIRS)
-        p->partners = most;
-    if (p->partners == 0) {
-        const uint64_t wanted = tacit_gopa_partners(p->agents, p->quorum, p->colluders, RISK_BITS);
-        const uint32_t usual = usual_partners(p);
-        p->partners = wanted > usual ? (uint32_t)wanted : wanted ? usual : most;
-    }
-    if (p->partners == 0 || p->partners > most)
-        p->partners = most;
-    p->threshold = (uint32_t)ceil(p->quorum * p->partners - 1e-9);
-    if (p->threshold < 1)
-        p->threshold = 1;
-    p->split_risk = tacit_gopa_split_risk(p->agents, p->partners, p->threshold, p->colluders);
-    /* All pairs: who takes part with a quorum of all others is in one piece with them. */
-    const bool all =
-        p->partners == p->agents - 1 && 2 * p->threshold + 2 > p->agents + p->colluders;
-    if (!all && p->split_risk > -20)
+    if (p->partners > 0 || most <= ALL_PAIRS)
+        look_at(p, p->partners > 0 && p->partners < most ? p->partners : most);
+    else
+        choose_usual(p, most);
+    const bool all = all_pairs(p) && totals_fits_together(p, p->agents, p->threshold);
+    if (!all && !(p->split_risk <= -20))
         return tacit_fail(
             err, TACIT_EINPUT,
-            "with %u partners an agent, a quorum of %u of them and %u colluders among %llu agents, "
-            "some honest ones could be cut off and their sum told by itself (the bound on that "
-            "chance is 2^%.1f, and 2^-20 is asked for); raise \"protocol.partners\" or "
-            "\"protocol.quorum\", or state fewer colluders",
-            p->partners, p->threshold, p->colluders, (unsigned long long)p->agents, p->split_risk);
+            "with %u partners an agent, a quorum of %u of them, %u that may get lost and %u "
+            "colluders among %llu agents, some honest ones could be cut off and their sum told by "
+            "itself (the bound on that chance is 2^%.1f, and 2^-20 is asked for); raise "
+            "\"protocol.partners\" or \"protocol.quorum\", plan for less \"protocol.absent\", or "
+            "state fewer colluders%s",
+            p->partners, p->threshold, p->losses, p->colluders, (unsigned long long)p->agents,
+            p->split_risk,
+            p->curious ? "" : ", or trust those who add up: \"protocol.adders: curious\"");
     if (all && p->split_risk > -20)
         p->split_risk = -INFINITY;
+    p->sure =
+        p->curious || all_pairs(p)
+            ? UINT32_MAX
+            : (uint32_t)tacit_gopa_sure(p->agents, p->partners, p->threshold, p->losses,
+                                        p->colluders, p->split_risk < -RISK_BITS ? RISK_BITS : 20);
     /* As many choose an agent on average as it chooses: Poisson, with room for the unlikely. */
     const double room = 2.0 * p->partners + 8 * sqrt(p->partners) + 8;
     p->room = room < (double)(p->agents - 1) ? (uint32_t)room : (uint32_t)(p->agents - 1);
@@ -114,11 +176,11 @@ static void hash_terms(tacit_totals_plan *p)
     char text[512];
     const int len = snprintf(text, sizeof text,
                              "%llu agents, %zu numbers, %zu beside, step %a, most %a %a, %u "
-                             "partners, %u confirm, %u colluders, absent %a, least %u, span %u, "
-                             "pair %a, board %d",
+                             "partners, %u confirm, %u lost, %u colluders, absent %a, least %u, "
+                             "span %u, pair %a, board %d, curious %d",
                              (unsigned long long)p->agents, p->numbers, p->beside, p->step, p->most,
-                             p->beside_most, p->partners, p->threshold, p->colluders, p->absent,
-                             p->least, p->span, p->pair, p->board);
+                             p->beside_most, p->partners, p->threshold, p->losses, p->colluders,
+                             p->absent, p->least, p->span, p->pair, p->board, p->curious);
     tacit_mask_hash(p->terms, "tacit total terms 1", text, (size_t)len);
 }
 
@@ -204,6 +266,8 @@ tacit_status tacit_totals_prepare(tacit_totals_plan *plan, tacit_error *err)
     if (status != TACIT_OK)
         return status;
     plan->blocks = (uint32_t)((plan->agents + plan->span - 1) / plan->span);
+    if (plan->least == 0)
+        plan->least = least_honest(plan);
     if (tacit_totals_parts(plan, plan->least) < 1)
         return tacit_fail(err, TACIT_EINPUT,
                           "of %u members %g may get lost and %u collude: nobody honest is left; "

@@ -92,11 +92,14 @@ static void search(both *b, totals_search *s)
     one_u64(b, &s->path);
     one_u64(b, &s->included);
     one_u32(b, &s->depth, 60);
+    one_u32(b, &s->turn, 7);
+    one_u32(b, &s->salt, UINT32_MAX);
     one_flag(b, &s->active);
     one_u32(b, &s->expelled, TOTALS_EXPELLED);
     for (uint32_t k = 0; k < s->expelled; k++) {
         one_u64(b, &s->prefix[k]);
         one_u32(b, &s->length[k], 60);
+        one_u32(b, &s->salted[k], UINT32_MAX);
         if (s->length[k] == 0)
             s->length[k] = 1;
     }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who spoils sums? Masks hide what each member gave, from judges as well; but whether a sum was
- * nonsense everybody sees. So suspects are halved: every agent has a public hash, and a path of
- * bits from the root of the tree of hashes says among whom a liar is.
+ * nonsense everybody sees. Every agent has a public hash, and a path of bits from the root of the
+ * tree of hashes says among whom a liar is.
+ *
+ * Where everybody shares masks with everybody, any set of agents is as good as all of them, and
+ * suspects are halved:
  *
  *     known to be clean   I: included in every try
  *     suspects            C: hashes that begin with the path; of these the half with a 0 next is
@@ -10,26 +13,25 @@
  *     undecided           siblings of the path that were not cleared: they wait outside, unless
  *                         hardly anybody else is left
  *
- * Where everybody shares masks with everybody, any of these sets is as good as all agents. On a
- * sparse graph a small set would fall into pieces; there siblings count as clean, so that at least
- * half of the agents are in every try, and two liars at once may lead to a wrong one.
- *
  * A try that is fine clears the half that was in: the liar is in the other. One that is spoiled
  * says that it is in this half. When C is one agent it is expelled for the run. Then all others are
  * in again; a second liar is found in the same way. Every try costs its members a release, about
  * log2(n) of them for a liar, most of which give good sums.
  *
+ * On a sparse graph half of the agents would not be in one piece, and a quorum is of all partners.
+ * There an eighth of the suspects sits out, one after the other, and everybody else is in; the
+ * eighth without which a sum is fine has the liar in it. If none is, there are several in different
+ * eighths: another hash may put them into one.
+ *
  * All of it follows from public outcomes, so everybody who hears them has the same state.
  */
 #include "protocol/totals_inside.h"
 
-#define ENUMERATED 4096 /* agents; more than that are not looked at one by one */
-
-static uint64_t hash_of(const tacit_totals_plan *plan, tacit_agent agent)
+static uint64_t hash_of(const tacit_totals_plan *plan, uint32_t salt, tacit_agent agent)
 {
     uint64_t x;
     memcpy(&x, plan->terms, sizeof x);
-    x += ((uint64_t)agent + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    x += ((uint64_t)agent + 1 + ((uint64_t)salt << 32)) * UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
     return x ^ x >> 31;
@@ -49,24 +51,36 @@ static uint32_t along(const totals_search *s, uint64_t h)
     return depth;
 }
 
-static bool is_expelled(const totals_search *s, uint64_t h)
+static bool is_expelled(const tacit_totals_plan *plan, const totals_search *s, tacit_agent agent)
 {
     for (uint32_t k = 0; k < s->expelled; k++)
-        if (h >> (64 - s->length[k]) == s->prefix[k])
+        if (hash_of(plan, s->salted[k], agent) >> (64 - s->length[k]) == s->prefix[k])
             return true;
     return false;
+}
+
+static bool is_sparse(const tacit_totals_plan *plan)
+{
+    return plan->partners + 1 < plan->agents;
+}
+
+static uint32_t eighth(const totals_search *s, uint64_t h)
+{
+    return (uint32_t)(h >> (61 - s->depth)) & 7;
 }
 
 bool totals_allowed(const tacit_totals_plan *plan, const totals_search *s, tacit_agent agent)
 {
     if (!s->active && s->expelled == 0)
         return true;
-    const uint64_t h = hash_of(plan, agent);
-    if (is_expelled(s, h))
+    if (is_expelled(plan, s, agent))
         return false;
     if (!s->active)
         return true;
+    const uint64_t h = hash_of(plan, s->salt, agent);
     const uint32_t depth = along(s, h);
+    if (is_sparse(plan))
+        return depth < s->depth || eighth(s, h) != s->turn;
     return depth < s->depth ? bit(s->included, depth) : !bit(h, depth);
 }
 
@@ -82,8 +96,8 @@ static void count(const tacit_totals_plan *plan, const totals_search *s, uint64_
 {
     half[0] = half[1] = 0;
     for (uint64_t u = 0; u < plan->agents; u++) {
-        const uint64_t h = hash_of(plan, (tacit_agent)u);
-        if (!is_expelled(s, h) && along(s, h) == s->depth)
+        const uint64_t h = hash_of(plan, s->salt, (tacit_agent)u);
+        if (along(s, h) == s->depth && !is_expelled(plan, s, (tacit_agent)u))
             half[bit(h, s->depth)]++;
     }
 }
@@ -92,12 +106,88 @@ static void expel(totals_search *s)
 {
     if (s->expelled < TOTALS_EXPELLED) {
         s->prefix[s->expelled] = s->path >> (64 - s->depth);
+        s->salted[s->expelled] = s->salt;
         s->length[s->expelled++] = s->depth;
     }
     s->active = false;
     s->path = s->included = 0;
-    s->depth = 0;
+    s->depth = s->turn = 0;
 }
+
+/* So long that hardly two agents share it. */
+static uint32_t long_enough(const tacit_totals_plan *plan)
+{
+    uint32_t bits = 8;
+    while (bits < 57 && plan->agents >> (bits - 8))
+        bits++;
+    return bits;
+}
+
+/* ---- eighths ---- */
+
+#define ENUMERATED 4096 /* agents; more than that are not looked at one by one */
+
+static void descend(totals_search *s)
+{
+    s->path |= (uint64_t)s->turn << (61 - s->depth);
+    s->depth += 3;
+    s->turn = 0;
+}
+
+/* Suspects in each eighth; how many eighths have any. */
+static uint32_t suspects(const tacit_totals_plan *plan, const totals_search *s, uint32_t in[8])
+{
+    uint32_t some = 0;
+    memset(in, 0, 8 * sizeof *in);
+    for (uint64_t u = 0; u < plan->agents; u++) {
+        const uint64_t h = hash_of(plan, s->salt, (tacit_agent)u);
+        if (along(s, h) == s->depth && !is_expelled(plan, s, (tacit_agent)u))
+            in[eighth(s, h)]++;
+    }
+    for (uint32_t k = 0; k < 8; k++)
+        some += in[k] > 0;
+    return some;
+}
+
+/* To an eighth with somebody in it. */
+static void skip_empty(const tacit_totals_plan *plan, totals_search *s)
+{
+    uint32_t in[8];
+    if (plan->agents > ENUMERATED)
+        return;
+    while (s->depth < long_enough(plan) && suspects(plan, s, in) == 1) {
+        s->turn = 0;
+        while (in[s->turn] == 0)
+            s->turn++;
+        if (in[s->turn] == 1 && s->depth > 0) { /* one is left */
+            expel(s);
+            return;
+        }
+        descend(s);
+    }
+    while (s->turn < 8 && in[s->turn] == 0)
+        s->turn++;
+}
+
+static void note_eighth(const tacit_totals_plan *plan, totals_search *s, bool spoiled)
+{
+    if (s->active && spoiled)
+        s->turn++;
+    else if (s->active)
+        descend(s);
+    s->active = true;
+    if (s->depth < long_enough(plan))
+        skip_empty(plan, s);
+    if (s->active && s->depth >= long_enough(plan))
+        expel(s);
+    if (s->turn >= 8) {
+        s->path = 0;
+        s->depth = s->turn = 0;
+        s->salt++;
+    }
+}
+
+/* ---- halves ---- */
 
 static bool few_are_allowed(const tacit_totals_plan *plan, const totals_search *s)
 {
@@ -110,14 +200,6 @@ static bool few_are_allowed(const tacit_totals_plan *plan, const totals_search *
 /* Go on to where there is something to decide. */
 static void narrow(const tacit_totals_plan *plan, totals_search *s)
 {
-    if (plan->agents > ENUMERATED) {
-        uint32_t enough = 8;
-        while (enough < 60 && plan->agents >> (enough - 8))
-            enough++;
-        if (s->depth >= enough)
-            expel(s);
-        return;
-    }
     uint64_t half[2] = {0, 0};
     while (s->depth < 60) {
         count(plan, s, half);
@@ -137,8 +219,12 @@ void totals_search_note(const tacit_totals_plan *plan, totals_search *s, bool sp
 {
     if (!s->active && !spoiled)
         return;
+    if (is_sparse(plan)) {
+        note_eighth(plan, s, spoiled);
+        return;
+    }
     if (s->active)
-        go(s, !spoiled, !spoiled || plan->partners + 1 < plan->agents);
+        go(s, !spoiled, !spoiled);
     s->active = true;
     narrow(plan, s);
 }
@@ -147,6 +233,6 @@ uint64_t tacit_totals_expelled(const tacit_totals_plan *plan, const tacit_totals
 {
     uint64_t out = 0;
     for (uint64_t u = 0; totals->search.expelled && u < plan->agents; u++)
-        out += is_expelled(&totals->search, hash_of(plan, (tacit_agent)u));
+        out += is_expelled(plan, &totals->search, (tacit_agent)u);
     return out;
 }

@@ -33,7 +33,7 @@ seq 1 40 >values.csv
     complain "simulate: $(cat err.txt)"
 "$TACIT" average simulate values.csv --range 0:100 --epsilon 1000 --what sum --unit record --json >sum.json
 "$TACIT" average simulate values.csv --bins 0,11,21,41 --epsilon 1000 --json >bins.json
-"$TACIT" average simulate values.csv --range 0:100 --epsilon 1000 --masks gaussian --json >gopa.json
+"$TACIT" average simulate values.csv --range 0:100 --epsilon 1000 --masks gaussian --adders curious --json >gopa.json
 python3 - <<'END' || complain "simulated averages: $(cat mean.json sum.json bins.json gopa.json)"
 import json
 load = lambda name: json.load(open(name + ".json"))

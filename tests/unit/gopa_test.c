@@ -189,10 +189,12 @@ static void weigh(const stage *s, const tacit_cost *cost, double slack, tally *t
     t->runs++;
     if (present == 0)
         return;
-    tacit_totals_plan plan;
-    memset(&plan, 0, sizeof plan);
+    tacit_totals_plan plan = {.agents = s->agents, .numbers = 1, .most = 1, .child = 1};
+    tacit_error err = {0};
     totals_plan_of(&plan, &s->options.totals);
+    check_ok(tacit_totals_prepare(&plan, &err), &err);
     const double parts = floor(tacit_totals_parts(&plan, present) / (1 + slack));
+    tacit_totals_clear(&plan);
     const gopa_agent *a = NULL;
     for (uint32_t u = 0; u < s->agents && !a; u++)
         if (at(s, u)->heard && ((const tacit_totals *)(at(s, u) + 1))->judged == judged)
@@ -291,6 +293,7 @@ static void test_gaussian_masks(void **state)
     open(&s, 12, 1000, true);
     noisy(&s, 1);
     set(&s, "masks", "gaussian");
+    set(&s, "adders", "curious");
     set(&s, "graphs", "20");
     const tacit_cost cost = planned(&s);
     for (uint64_t seed = 1; seed <= (uint64_t)(SLOW ? 4 : 20); seed++) {

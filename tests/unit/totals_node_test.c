@@ -222,7 +222,7 @@ static void test_a_lost_edge(void **state)
     scene s;
     scene_open(&s, ROUNDS);
     listen(&s, 1, 0);
-    to_cut = 1u << 1 | 1u << 3;
+    to_cut = 1u << 1 | 1u << 2;
     run_out(&s, 1000);
     assert_int_equal(to_cut, 0);
     assert_int_equal(check_all(&s), AGENTS * ROUNDS);

@@ -40,6 +40,42 @@ static tacit_status check(const tacit_permit *permit, const tacit_bounded *b, si
     return TACIT_OK;
 }
 
+/* ---- shares ---- */
+
+void tacit_share_law_clear(tacit_share_law *law)
+{
+    tacit_noise_free(law->noise);
+    *law = (tacit_share_law){0};
+}
+
+static tacit_status prepare(tacit_share_law *law, double variance, tacit_error *err)
+{
+    if (law->noise && law->variance == variance)
+        return TACIT_OK;
+    tacit_share_law_clear(law);
+    const tacit_status status = tacit_noise_gaussian(&law->noise, tacit_ratio_below(variance), err);
+    law->variance = status == TACIT_OK ? variance : 0;
+    return status;
+}
+
+/* False if the noise left the grid. */
+static bool add_draws(const tacit_noise *noise, tacit_stream *stream, int64_t *number, size_t count)
+{
+    enum { PIECE = 256 };
+    int64_t z[PIECE];
+    uint64_t far = 0;
+    for (size_t at = 0; at < count; at += PIECE) {
+        const size_t now = count - at < PIECE ? count - at : PIECE;
+        tacit_noise_draw(noise, stream, now, z);
+        for (size_t k = 0; k < now; k++) {
+            far |= ((uint64_t)z[k] + FAR) >> 62;
+            number[at + k] = (int64_t)((uint64_t)number[at + k] + (uint64_t)z[k]);
+        }
+    }
+    sodium_memzero(z, (count < PIECE ? count : PIECE) * sizeof *z);
+    return far == 0;
+}
+
 /* The share's noise, added to `number`; not a word about what went wrong depends on it. */
 static tacit_status add_share(const tacit_permit *permit, uint32_t parts,
                               const tacit_noise_source *source, int64_t *number, size_t count,
@@ -49,7 +85,6 @@ static tacit_status add_share(const tacit_permit *permit, uint32_t parts,
     const double variance = sigma * sigma / parts * (1 + 0x1p-40);
     const uint64_t number_of =
         source && source->random ? tacit_release_number(source->random, permit) : UINT64_MAX;
-    tacit_noise *noise = NULL;
     if (number_of >> 28) /* streams are named by 40 bits, 12 of them for pieces */
         return tacit_fail(err, TACIT_EINTERNAL, "there is no noise left for \"%s\"",
                           permit->cost.what);
@@ -60,23 +95,17 @@ static tacit_status add_share(const tacit_permit *permit, uint32_t parts,
                           "a share of the noise of \"%s\" is %.3g steps, too coarse to add up; "
                           "raise \"protocol.fraction\"",
                           permit->cost.what, sqrt(variance));
-    tacit_status status = tacit_noise_gaussian(&noise, tacit_ratio_below(variance), err);
+    tacit_share_law once = {0}, *law = permit->share ? permit->share : &once;
+    const tacit_status status = prepare(law, variance, err);
     if (status != TACIT_OK)
         return status;
     tacit_stream stream;
     tacit_stream_open(&stream, source->random, source->agent, TACIT_FOR_NOISE, number_of << 12);
-    uint64_t far = 0;
-    for (size_t k = 0; k < count; k++) {
-        int64_t z;
-        tacit_noise_draw(noise, &stream, 1, &z);
-        far |= ((uint64_t)z + FAR) >> 62;
-        number[k] = (int64_t)((uint64_t)number[k] + (uint64_t)z);
-        sodium_memzero(&z, sizeof z);
-    }
+    const bool inside = add_draws(law->noise, &stream, number, count);
     tacit_stream_clear(&stream);
-    tacit_noise_free(noise);
-    return far ? tacit_fail(err, TACIT_EINTERNAL, "the noise left the grid; nothing was told")
-               : TACIT_OK;
+    tacit_share_law_clear(&once);
+    return inside ? TACIT_OK
+                  : tacit_fail(err, TACIT_EINTERNAL, "the noise left the grid; nothing was told");
 }
 
 tacit_status tacit_mechanism_conceal(tacit_permit *permit, tacit_bounded *bounded, uint32_t parts,

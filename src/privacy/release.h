@@ -15,6 +15,15 @@ typedef enum tacit_permit_state {
     TACIT_PERMIT_SPENT     /* released, or handed back */
 } tacit_permit_state;
 
+/* What draws a share of noise, prepared for the last share that was asked for: to prepare it takes
+ * as long as a thousand draws, and all members of a sum have the same share. Zero at first; not for
+ * two threads at once. */
+typedef struct tacit_share_law {
+    double variance; /* in steps; 0: nothing is prepared */
+    tacit_noise *noise;
+} tacit_share_law;
+void tacit_share_law_clear(tacit_share_law *law);
+
 struct tacit_permit {
     tacit_cost cost;
     tacit_permit_state state;
@@ -23,6 +32,7 @@ struct tacit_permit {
     double before;              /* `last` of the ledger's entry before this charge */
     const tacit_random *random; /* for lots */
     tacit_agent agent;
+    tacit_share_law *share; /* the runtime's; NULL: prepared for this release alone */
 };
 
 struct tacit_bounded {

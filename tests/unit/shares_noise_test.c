@@ -266,6 +266,39 @@ static void test_drawn_shares_add_up(void **state)
     free(sum);
 }
 
+/* What is kept from one share to the next is the law, and only while it is the same one. */
+static void test_kept_law_changes_nothing(void **state)
+{
+    (void)state;
+    enum { COUNT = 700 };
+    static const uint32_t parts[] = {9, 9, 4, 9};
+    tacit_error err;
+    tacit_random random;
+    tacit_random_init(&random, 6);
+    tacit_cost cost = cost_of(1000, 3000);
+    cost.coordinates = COUNT;
+    tacit_shape shape;
+    check_ok(tacit_shape_init(&shape, &(tacit_segment){"n", TACIT_I64, COUNT}, 1, &err), &err);
+    tacit_share_law keeper = {0};
+    for (uint32_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        int64_t z[2][COUNT];
+        for (int kept = 0; kept < 2; kept++) {
+            tacit_scratch *scratch = tacit_scratch_create();
+            tacit_permit permit = {.cost = cost, .state = TACIT_PERMIT_RESERVED};
+            permit.share = kept ? &keeper : NULL;
+            tacit_bounded *bounded;
+            check_ok(tacit_bounded_on_grid(&bounded, &permit, &shape, scratch, &err), &err);
+            const tacit_noise_source source = {.random = &random, .agent = k};
+            check_ok(
+                tacit_mechanism_conceal(&permit, bounded, parts[k], &source, z[kept], COUNT, &err),
+                &err);
+            tacit_scratch_free(scratch);
+        }
+        assert_memory_equal(z[0], z[1], sizeof z[0]);
+    }
+    tacit_share_law_clear(&keeper);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +308,7 @@ int main(void)
         cmocka_unit_test(test_account_of_missing_shares),
         cmocka_unit_test(test_costs_of_shares),
         cmocka_unit_test(test_drawn_shares_add_up),
+        cmocka_unit_test(test_kept_law_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,6 +192,7 @@ static void sim_destroy(tacit_runtime *rt)
     for (uint32_t k = 0; s->worker && k < s->world.threads; k++) {
         tacit_pool_free(s->worker[k].pool);
         tacit_scratch_free(s->worker[k].scratch);
+        tacit_share_law_clear(&s->worker[k].share);
         free(s->worker[k].out);
         free(s->worker[k].metric);
         free(s->worker[k].soon.heap);

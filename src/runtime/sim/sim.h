@@ -18,6 +18,7 @@
 #include "base/pool.h"
 #include "base/scratch.h"
 #include "base/threads.h"
+#include "privacy/release.h"
 #include "runtime/queue.h"
 #include "runtime/sim/clock.h"
 #include "tacit/random.h"
@@ -63,6 +64,7 @@ typedef struct sim_worker {
     tacit_facts facts;
     tacit_env env;
     tacit_traced traced;
+    tacit_share_law share; /* of the sum that agents give to */
     /* records of the next agent that are still to be asked for, a few at every event */
     const char *fetch, *fetch_end;
     /* what it produced */

@@ -384,6 +384,7 @@ static tacit_status env_conceal(void *ctx, tacit_permit *permit, tacit_bounded *
         return shape ? tacit_out_of_memory(&w->error)
                      : tacit_fail(&w->error, TACIT_EUSAGE, "there is nothing left to conceal");
     const tacit_noise_source source = {.random = &w->sim->random, .agent = w->agent};
+    permit->share = &w->share;
     tacit_status status =
         tacit_mechanism_conceal(permit, bounded, parts, &source, tacit_vector_segment(v, 0),
                                 shape->segment[0].count, &w->error);

@@ -86,6 +86,17 @@ void tacit_mask_derive(uint8_t key[TACIT_MASK_KEY], const uint8_t shared[TACIT_M
 void tacit_mask_own(uint8_t seed[TACIT_MASK_KEY], const uint8_t secret[TACIT_MASK_KEY],
                     const tacit_mask_place *place, uint64_t round, uint32_t attempt);
 
+/* Keys for one use each from secrets that serve for many: key k, at `key` + k `stride`, is the
+ * first half of block 0 of ChaCha20 (RFC 8439) under from[k].secret, nonce `number` (8 bytes,
+ * lowest first) and from[k].label (4 bytes). A secret that is used so must not be the key of a
+ * stream. */
+typedef struct tacit_mask_source {
+    const uint8_t *secret; /* TACIT_MASK_KEY bytes */
+    uint32_t label;
+} tacit_mask_source;
+void tacit_mask_expand(uint8_t *key, size_t stride, const tacit_mask_source *from, size_t count,
+                       uint64_t number);
+
 /* ---- turns: what a member has told one receiver. No mask is used twice. ---- */
 typedef struct tacit_mask_turn {
     uint64_t round;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Included by each streams_*.c with LANES (32-bit numbers a vector register holds) and NAME.
+ * Included by each streams_*.c with LANES (32-bit numbers a vector register holds), NAME and
+ * EXPAND.
  *
  * A block of ChaCha20 is sixteen 32-bit words; here LANES blocks are computed at once, one in each
  * lane of sixteen registers. Masks are short (a hundred numbers are 12.5 blocks) and many, so the
@@ -47,6 +48,8 @@ typedef uint64_t loose __attribute__((vector_size(4 * LANES), aligned(8), may_al
 #define EVEN1 0, 2
 #define ODD1 1, 3
 #endif
+
+static const uint32_t constant[4] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
 
 typedef struct tile {
     lanes start[16]; /* what the blocks start from: constants, keys, block numbers, nonce */
@@ -169,7 +172,6 @@ INLINE void add_tile(uint64_t *sum, const lanes x[16], const tile *t)
 /* Which mask and which block a lane has follows from where halves() will bring it. */
 static void tile_start(tile *t, const tacit_mask *masks, size_t wide, const uint32_t nonce[3])
 {
-    static const uint32_t constant[4] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
     t->wide = wide;
     for (int w = 0; w < 4; w++)
         t->start[w] = (lanes){0} + constant[w];
@@ -219,4 +221,43 @@ void NAME(uint64_t *sum, size_t n, const tacit_mask *masks, size_t count, const 
         count -= wide;
     }
     tacit_mask_wipe(&t, sizeof t);
+}
+
+/* ---- keys ---- */
+
+/* LANES secrets side by side, one block of each; what is over repeats the last. */
+static void expand_some(uint8_t *key, size_t stride, const tacit_mask_source *from, size_t count,
+                        lanes block[16], uint64_t number)
+{
+    lanes x[16];
+    for (int w = 0; w < 4; w++)
+        block[w] = (lanes){0} + constant[w];
+    block[12] = (lanes){0};
+    block[13] = (lanes){0} + (uint32_t)number;
+    block[14] = (lanes){0} + (uint32_t)(number >> 32);
+    for (size_t l = 0; l < LANES; l++) {
+        const tacit_mask_source *one = &from[l < count ? l : count - 1];
+        for (int w = 0; w < 8; w++)
+            block[4 + w][l] = tacit_le32(one->secret + 4 * w);
+        block[15][l] = one->label;
+    }
+    rounds(x, block);
+    for (int w = 0; w < 8; w++)
+        block[w] = x[w];
+    for (size_t l = 0; l < count; l++)
+        for (int w = 0; w < 8; w++) {
+            const uint32_t word = block[w][l];
+            for (int b = 0; b < 4; b++)
+                key[l * stride + 4 * (size_t)w + (size_t)b] = (uint8_t)(word >> 8 * b);
+        }
+}
+
+void EXPAND(uint8_t *key, size_t stride, const tacit_mask_source *from, size_t count,
+            uint64_t number)
+{
+    lanes block[16]; /* here, so that it is wiped once */
+    for (size_t at = 0; at < count; at += LANES)
+        expand_some(key + at * stride, stride, from + at, count - at < LANES ? count - at : LANES,
+                    block, number);
+    tacit_mask_wipe(block, sizeof block);
 }

@@ -130,15 +130,29 @@ tacit_status totals_on_hello_late(totals_at *a)
     return status;
 }
 
+/* What binds secrets to this run and these terms. */
+static tacit_mask_place place_of(const totals_at *a, tacit_agent receiver)
+{
+    tacit_mask_place place = {.receiver = receiver};
+    memcpy(place.run, tacit_facts_of(&a->env)->run, TACIT_MASK_RUN);
+    memcpy(place.set, a->plan->terms, TACIT_MASK_KEY);
+    return place;
+}
+
+/* A pair's secret knows both names: whoever passes off another's open half as its own shares
+ * nothing with anybody. Keys of tries come from it alone (totals_key_source). */
 static tacit_status agree(totals_at *a, totals_partner *p, tacit_agent from, const tacit_public *v)
 {
-    uint8_t open[TACIT_MASK_KEY], signature[TACIT_SIGNATURE], text[TEXT];
+    uint8_t open[TACIT_MASK_KEY], signature[TACIT_SIGNATURE], text[TEXT], shared[TACIT_MASK_KEY];
     totals_get(v, 1, 0, open, sizeof open);
     totals_get(v, 2, 0, signature, sizeof signature);
     text_of(a, from, open, text);
     if (tacit_verify(&a->env, from, text, sizeof text, signature) != TACIT_OK ||
-        tacit_mask_agree(p->shared, &a->s->keys, open, NULL) != TACIT_OK)
+        tacit_mask_agree(shared, &a->s->keys, open, NULL) != TACIT_OK)
         return TACIT_NO;
+    const tacit_mask_place place = place_of(a, TACIT_NOBODY);
+    tacit_mask_derive(p->shared, shared, &place, tacit_facts_of(&a->env)->self, from);
+    tacit_mask_wipe(shared, sizeof shared);
     p->agreed = true;
     return TACIT_OK;
 }
@@ -204,7 +218,8 @@ tacit_status tacit_totals_start(tacit_env *env, const tacit_totals_plan *plan, t
     uint8_t seed[2 * TACIT_MASK_KEY], text[TEXT];
     tacit_draw(&a.env, 0, seed, sizeof seed);
     tacit_mask_keys_make(&s->keys, seed);
-    memcpy(s->secret, seed + TACIT_MASK_KEY, sizeof s->secret);
+    const tacit_mask_place place = place_of(&a, tacit_facts_of(env)->self);
+    tacit_mask_own(s->secret, seed + TACIT_MASK_KEY, &place, 0, 0);
     tacit_mask_wipe(seed, sizeof seed);
     s->keyed = true;
     text_of(&a, tacit_facts_of(env)->self, s->keys.open, text);
@@ -214,49 +229,52 @@ tacit_status tacit_totals_start(tacit_env *env, const tacit_totals_plan *plan, t
     return status == TACIT_OK ? totals_timer(&a, TOTALS_CLOCK_HELLO, 0, 0, plan->patience) : status;
 }
 
-/* ---- keys of one try ---- */
+/* ---- keys of one try: ChaCha20 blocks of a secret of the run, numbered by the try ---- */
 
-static void place_of(const totals_at *a, uint64_t trial, uint64_t receiver, tacit_mask_place *place)
+enum { PAIR_KEY, PAD_OF_LOWER, PAD_OF_HIGHER };
+
+tacit_mask_source totals_key_source(const totals_partner *p)
 {
-    memset(place, 0, sizeof *place);
-    memcpy(place->run, tacit_facts_of(&a->env)->run, TACIT_MASK_RUN);
-    place->epoch = trial;
-    place->receiver = (tacit_agent)receiver;
-    memcpy(place->set, a->plan->terms, TACIT_MASK_KEY);
+    return (tacit_mask_source){p->shared, PAIR_KEY};
 }
 
-void totals_pair_key(const totals_at *a, const totals_partner *p, uint64_t trial,
-                     uint8_t key[TACIT_MASK_KEY])
+tacit_mask_source totals_pad_source(const totals_at *a, const totals_partner *p, bool own)
 {
-    tacit_mask_place place;
-    place_of(a, trial, TACIT_NOBODY, &place);
-    tacit_mask_derive(key, p->shared, &place, tacit_facts_of(&a->env)->self, p->agent);
+    const bool lower = tacit_facts_of(&a->env)->self < p->agent;
+    return (tacit_mask_source){p->shared, lower == own ? PAD_OF_LOWER : PAD_OF_HIGHER};
 }
 
-void totals_pad_key(const totals_at *a, const totals_partner *p, uint64_t trial, tacit_agent owner,
+static void one_key(uint8_t key[TACIT_MASK_KEY], tacit_mask_source from, uint64_t trial)
+{
+    tacit_mask_expand(key, TACIT_MASK_KEY, &from, 1, trial);
+}
+
+void totals_pair_key(const totals_partner *p, uint64_t trial, uint8_t key[TACIT_MASK_KEY])
+{
+    one_key(key, totals_key_source(p), trial);
+}
+
+void totals_pad_key(const totals_at *a, const totals_partner *p, uint64_t trial,
                     uint8_t key[TACIT_MASK_KEY])
 {
-    tacit_mask_place place;
-    place_of(a, trial, owner, &place);
-    tacit_mask_derive(key, p->shared, &place, tacit_facts_of(&a->env)->self, p->agent);
+    one_key(key, totals_pad_source(a, p, false), trial);
 }
 
-/* Own secrets of a try: counter 0 is the seed, the others are coins for its shares. */
-static void own(const totals_at *a, uint64_t trial, uint32_t counter, uint8_t out[TACIT_MASK_KEY])
-{
-    tacit_mask_place place;
-    place_of(a, trial, tacit_facts_of(&a->env)->self, &place);
-    tacit_mask_own(out, a->s->secret, &place, trial, counter);
-}
-
+/* Own secrets of a try: label 0 is the seed, the others are coins for its shares. */
 void totals_seed(const totals_at *a, uint64_t trial, uint8_t seed[TACIT_MASK_KEY])
 {
-    own(a, trial, 0, seed);
+    one_key(seed, (tacit_mask_source){a->s->secret, 0}, trial);
 }
 
 void totals_coins(const totals_at *a, uint64_t trial, uint8_t (*coins)[TACIT_MASK_KEY],
                   size_t count)
 {
-    for (size_t k = 0; k < count; k++)
-        own(a, trial, (uint32_t)k + 1, coins[k]);
+    enum { SOME = 16 };
+    for (size_t at = 0; at < count; at += SOME) {
+        const size_t now = count - at < SOME ? count - at : SOME;
+        tacit_mask_source from[SOME];
+        for (size_t k = 0; k < now; k++)
+            from[k] = (tacit_mask_source){a->s->secret, (uint32_t)(at + k) + 1};
+        tacit_mask_expand(coins[at], TACIT_MASK_KEY, from, now, trial);
+    }
 }

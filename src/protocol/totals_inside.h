@@ -216,10 +216,13 @@ tacit_status totals_on_hello(totals_at *a, tacit_agent from, const tacit_public 
 tacit_status totals_on_hello_late(totals_at *a);
 tacit_status totals_greet_again(totals_at *a);
 totals_partner *totals_find(const tacit_totals *s, tacit_agent agent);
-/* The key of the pair for one try; and the pad under which `owner` keeps a share with `other`. */
-void totals_pair_key(const totals_at *a, const totals_partner *p, uint64_t trial,
-                     uint8_t key[TACIT_MASK_KEY]);
-void totals_pad_key(const totals_at *a, const totals_partner *p, uint64_t trial, tacit_agent owner,
+/* The key of the pair for one try; and the pad under which this agent keeps a share with the other
+ * (`own`), or the other with this one. */
+tacit_mask_source totals_key_source(const totals_partner *p);
+tacit_mask_source totals_pad_source(const totals_at *a, const totals_partner *p, bool own);
+void totals_pair_key(const totals_partner *p, uint64_t trial, uint8_t key[TACIT_MASK_KEY]);
+/* The other's pad. */
+void totals_pad_key(const totals_at *a, const totals_partner *p, uint64_t trial,
                     uint8_t key[TACIT_MASK_KEY]);
 
 /* totals_roles.c: positions are 0 .. agents - 1; position q is place q / blocks of block q %

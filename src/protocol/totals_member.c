@@ -159,7 +159,8 @@ static bool is_enough(const totals_at *a, uint32_t count)
 
 /* ---- the word ---- */
 
-static size_t masks_of(totals_at *a, tacit_mask *mask, tacit_public *v, uint32_t *chosen)
+static size_t masks_of(totals_at *a, tacit_mask *mask, tacit_mask_source *from, tacit_public *v,
+                       uint32_t *chosen)
 {
     tacit_totals *s = a->s;
     const tacit_agent self = tacit_facts_of(&a->env)->self;
@@ -171,41 +172,41 @@ static size_t masks_of(totals_at *a, tacit_mask *mask, tacit_public *v, uint32_t
         p->masked = p->in && p->agreed && (shares || has_chosen_me(s, p));
         if (!p->masked)
             continue;
-        totals_pair_key(a, p, s->member.trial, mask[count].key);
+        from[count] = totals_key_source(p);
         mask[count].minus = p->agent < self;
         tacit_public_set_int(v, 4, count++, (int64_t)((uint64_t)p->agent << 1 | shares));
         *chosen += shares;
     }
+    tacit_mask_expand(mask->key, sizeof *mask, from, count, s->member.trial);
     return count;
 }
 
 /* Shares of the own seed for those it chose, each under a pad that only the two of them know. */
-static tacit_status put_shares(totals_at *a, tacit_public *v, const uint8_t seed[TACIT_MASK_KEY],
-                               uint32_t chosen)
+static tacit_status put_shares(totals_at *a, tacit_public *v, tacit_mask_source *from,
+                               const uint8_t seed[TACIT_MASK_KEY], uint32_t chosen)
 {
     tacit_totals *s = a->s;
     const uint32_t threshold = s->member.threshold;
     uint8_t(*share)[TACIT_MASK_KEY] =
-        tacit_temporary(&a->env, (chosen + threshold) * sizeof *share);
+        tacit_temporary(&a->env, (2 * (size_t)chosen + threshold) * sizeof *share);
     if (!share)
         return tacit_out_of_memory(tacit_own_error(&a->env));
-    uint8_t(*coins)[TACIT_MASK_KEY] = share + chosen;
+    uint8_t(*pad)[TACIT_MASK_KEY] = share + chosen, (*coins)[TACIT_MASK_KEY] = pad + chosen;
     totals_coins(a, s->member.trial, coins, threshold - 1);
     tacit_status status =
         tacit_shares_split(share, chosen, threshold, seed, (const uint8_t(*)[TACIT_MASK_KEY])coins,
                            tacit_own_error(&a->env));
-    size_t at = 0;
-    for (uint32_t k = 0; k < s->partners && status == TACIT_OK; k++) {
-        const totals_partner *p = &s->partner[k];
-        if (!p->masked || !is_chosen(s, p))
-            continue;
-        uint8_t pad[TACIT_MASK_KEY];
-        totals_pad_key(a, p, s->member.trial, tacit_facts_of(&a->env)->self, pad);
+    size_t count = 0;
+    for (uint32_t k = 0; k < s->partners; k++)
+        if (s->partner[k].masked && is_chosen(s, &s->partner[k]))
+            from[count++] = totals_pad_source(a, &s->partner[k], true);
+    tacit_mask_expand(*pad, sizeof *pad, from, count, s->member.trial);
+    for (size_t k = 0; k < count && status == TACIT_OK; k++) {
         for (size_t b = 0; b < TACIT_MASK_KEY; b++)
-            pad[b] ^= share[at][b];
-        totals_put(v, 3, 4 + 4 * at++, pad, sizeof pad);
+            pad[k][b] ^= share[k][b];
+        totals_put(v, 3, 4 + 4 * k, pad[k], sizeof *pad);
     }
-    tacit_mask_wipe(share, (chosen + threshold) * sizeof *share);
+    tacit_mask_wipe(share, (2 * (size_t)chosen + threshold) * sizeof *share);
     return status;
 }
 
@@ -228,9 +229,10 @@ static tacit_status make_word(totals_at *a, const tacit_secret *number, const in
     uint8_t seed[TACIT_MASK_KEY], commit[TACIT_MASK_KEY];
     uint32_t chosen;
     tacit_mask *mask = tacit_temporary(&a->env, (s->partners + 1) * sizeof *mask);
-    if (!mask)
+    tacit_mask_source *from = tacit_temporary(&a->env, (s->partners + 1) * sizeof *from);
+    if (!mask || !from)
         return tacit_out_of_memory(tacit_own_error(&a->env));
-    const size_t count = masks_of(a, mask, v, &chosen);
+    const size_t count = masks_of(a, mask, from, v, &chosen);
     if (tacit_mask_turn_call(&s->member.turn, trial, 0) != TACIT_OK)
         return TACIT_NO; /* a word was made for it already: before a crash, say */
     totals_seed(a, trial, seed);
@@ -242,7 +244,7 @@ static tacit_status make_word(totals_at *a, const tacit_secret *number, const in
     for (size_t k = 0; k < a->plan->beside; k++)
         tacit_public_set_int(v, 2, k, beside[k]);
     totals_put(v, 3, 0, commit, sizeof commit);
-    tacit_status status = put_shares(a, v, seed, chosen);
+    tacit_status status = put_shares(a, v, from, seed, chosen);
     if (status == TACIT_OK)
         status = a->plan->noise
                      ? tacit_mask_word_noisy(&s->member.turn, v, 1, number, a->plan->noise, mask,
@@ -295,7 +297,7 @@ static tacit_status pay(totals_at *a)
         uint8_t key[TACIT_MASK_KEY], text[TACIT_MASK_KEY], signature[TACIT_SIGNATURE];
         if (!p->masked || p->in)
             continue;
-        totals_pair_key(a, p, trial, key);
+        totals_pair_key(p, trial, key);
         tacit_public_set_int(v, 1, count * width, p->agent);
         totals_put(v, 1, count * width + 1, key, sizeof key);
         if (a->plan->board) {
@@ -388,7 +390,7 @@ tacit_status totals_on_ask(totals_at *a, tacit_agent from, const tacit_public *v
     tacit_public *out = totals_new(a, TOTALS_PAD, &status);
     if (status != TACIT_OK)
         return status;
-    totals_pad_key(a, p, trial, whose, pad);
+    totals_pad_key(a, p, trial, pad);
     tacit_public_set_int(out, 0, 0, (int64_t)trial);
     tacit_public_set_int(out, 0, 1, (int64_t)whose);
     totals_put(out, 1, 0, pad, sizeof pad);

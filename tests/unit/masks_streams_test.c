@@ -79,6 +79,38 @@ static void test_every_width_is_chacha20(void **state)
     }
 }
 
+/* Keys from secrets, side by side: against libsodium, one by one; nothing beside them is touched.
+ */
+static void test_every_width_expands(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"base", "avx2", "avx512"};
+    enum { STRIDE = 33, ROOM = STRIDE * MOST_MASKS + 1 };
+    for (size_t w = 0; w < 3; w++) {
+        tacit_expand_kernel *kernel = tacit_expand_named(names[w]);
+        dice d = {8};
+        for (int turn = 0; kernel && turn < (SLOW ? 100 : 1000); turn++) {
+            uint8_t secret[MOST_MASKS][32], key[ROOM], want[ROOM];
+            tacit_mask_source from[MOST_MASKS];
+            const size_t count = dice_below(&d, MOST_MASKS + 1);
+            uint64_t number;
+            fill(&d, &number, sizeof number);
+            fill(&d, secret, sizeof secret);
+            fill(&d, key, sizeof key);
+            memcpy(want, key, sizeof key);
+            for (size_t k = 0; k < count; k++) {
+                uint8_t nonce[12];
+                from[k] = (tacit_mask_source){secret[k], (uint32_t)dice_below(&d, 5)};
+                for (int b = 0; b < 12; b++)
+                    nonce[b] = (uint8_t)(b < 8 ? number >> 8 * b : from[k].label >> 8 * (b - 8));
+                crypto_stream_chacha20_ietf(want + k * STRIDE, 32, nonce, secret[k]);
+            }
+            kernel(key, STRIDE, from, count, number);
+            assert_memory_equal(key, want, sizeof key);
+        }
+    }
+}
+
 static void test_long_streams(void **state)
 {
     (void)state;
@@ -294,6 +326,7 @@ int main(void)
 {
     circle_make(&all, 8);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_width_is_chacha20),
+                                       cmocka_unit_test(test_every_width_expands),
                                        cmocka_unit_test(test_long_streams),
                                        cmocka_unit_test(test_places_have_nothing_in_common),
                                        cmocka_unit_test(test_transcript_is_uniform),

@@ -196,6 +196,7 @@ static void sim_destroy(tacit_runtime *rt)
         free(s->worker[k].out);
         free(s->worker[k].metric);
         free(s->worker[k].soon.heap);
+        free(s->worker[k].turn);
     }
     if (!s->world.costs)
         tacit_costs_free(s->costs);

@@ -82,7 +82,14 @@ typedef struct sim_worker {
     /* events of the agent at hand that fall into the window at hand */
     double window_end;
     runtime_queue soon;
+    const runtime_event **turn; /* in order; room of its own */
+    size_t turn_capacity;
 } sim_worker;
+
+/* Whom an event of the batch is for, and where it is there. */
+typedef struct sim_place {
+    uint32_t to, event;
+} sim_place;
 
 typedef enum sim_phase { SIM_NEW, SIM_RUNNING, SIM_FINISHED } sim_phase;
 
@@ -114,10 +121,13 @@ struct sim {
     bool churn;
     bool together; /* all are told of something (the start, a sum): sends wait until all were */
     /* room for the engine */
-    sim_lanes *lanes;   /* NULL unless many threads share the ticks */
-    sim_groups *groups; /* NULL unless the protocol gives to sums */
-    runtime_event *batch;
+    sim_lanes *lanes;     /* NULL unless many threads share the ticks */
+    sim_groups *groups;   /* NULL unless the protocol gives to sums */
+    runtime_event *batch; /* of the window at hand, or what is known of the next */
     size_t batch_count, batch_capacity;
+    double batch_begin; /* its earliest time; infinity when empty */
+    sim_place *place, *sorted;
+    size_t place_capacity;
     size_t *group;
     size_t group_count, group_capacity;
 };

@@ -70,8 +70,8 @@ static tacit_status list(const reproduce_flags *flags, tacit_error *err)
         const tacit_reproduction *r = tacit_reproductions[k];
         char text[400];
         snprintf(text, sizeof text, "%s (%s)", r->title, r->paper);
-        printf("  %-14s", r->name);
-        cli_wrap(text, 16, 16);
+        printf("  %-17s", r->name);
+        cli_wrap(text, 19, 19);
     }
     return TACIT_OK;
 }
@@ -281,7 +281,8 @@ const cli_verb cli_reproduce = {
              "reproduce.html (a page to look at), data.csv (panel,series,x,y,low,high) and "
              "summary.json. Where the paper prints numbers they stand beside ours; what it prints "
              "that is unsound is run too, and labelled so. The number of a paper runs all of "
-             "its figures, on one page. Without a name it lists the figures there are. "
+             "its figures, on one page. Studies and checks of our own are run the same way. "
+             "Without a name it lists the figures there are. "
              "TACIT_DATA is the folder of data files, which some tables need.",
     .flags = &section,
     .examples = examples,

@@ -18,7 +18,9 @@
     X(002_fig3)         \
     X(002_fig6)         \
     X(002_fig7)         \
-    X(003_fig4) X(003_fig5) X(chorus_agents) X(chorus_audit) X(chorus_budgets) X(chorus_colluders)
+    X(003_fig4)         \
+    X(003_fig5)         \
+    X(chorus_agents) X(chorus_audit) X(chorus_budgets) X(chorus_colluders) X(gopa_dropouts)
 
 #define DECLARE(name) extern const tacit_reproduction tacit_reproduction_##name;
 EVERY_FIGURE(DECLARE)

@@ -58,6 +58,29 @@ typedef struct tile {
     uint64_t last[LANES * WORDS]; /* here, and not beside, so that it is wiped with the rest */
 } tile;
 
+#if LANES == 8
+/* AVX2 cannot rotate, but moves bytes in one step where shifts take three. */
+typedef uint8_t bytes __attribute__((vector_size(4 * LANES)));
+#define EACH(a, b, c, d)                                                                        \
+    a, b, c, d, a + 4, b + 4, c + 4, d + 4, a + 8, b + 8, c + 8, d + 8, a + 12, b + 12, c + 12, \
+        d + 12, a + 16, b + 16, c + 16, d + 16, a + 20, b + 20, c + 20, d + 20, a + 24, b + 24, \
+        c + 24, d + 24, a + 28, b + 28, c + 28, d + 28
+#define TURN16(v) ((lanes)__builtin_shufflevector((bytes)(v), (bytes)(v), EACH(2, 3, 0, 1)))
+#define TURN8(v) ((lanes)__builtin_shufflevector((bytes)(v), (bytes)(v), EACH(3, 0, 1, 2)))
+#undef QUARTER
+#define QUARTER(a, b, c, d)    \
+    do {                       \
+        a += b;                \
+        d = TURN16(d ^ a);     \
+        c += d;                \
+        b = ROTATE(b ^ c, 12); \
+        a += b;                \
+        d = TURN8(d ^ a);      \
+        c += d;                \
+        b = ROTATE(b ^ c, 7);  \
+    } while (0)
+#endif
+
 INLINE void rounds(lanes x[16], const lanes start[16])
 {
     for (int w = 0; w < 16; w++)

@@ -82,6 +82,7 @@ typedef struct tacit_env_ops {
     tacit_public *(*new_public)(void *ctx, const tacit_shape *shape);
     tacit_secret *(*new_secret)(void *ctx, const tacit_shape *shape);
     void (*drop)(void *ctx, const void *vector);
+    void (*gist)(void *ctx, tacit_gist *out, const tacit_public *v, uint32_t segment); /* or NULL */
     /* privacy */
     tacit_status (*reserve)(void *ctx, const tacit_cost *cost, tacit_permit **permit);
     tacit_status (*give_back)(void *ctx, tacit_permit *permit);
@@ -262,6 +263,15 @@ static inline tacit_status tacit_verify(tacit_env *env, tacit_agent agent, const
 }
 
 /* Memory until the handler returns; NULL when it is out. */
+/* tacit_public_gist; a runtime of many agents remembers it of what they all hear. */
+static inline void tacit_gist_of(tacit_env *env, tacit_gist *out, const tacit_public *v,
+                                 uint32_t segment)
+{
+    if (env->ops->gist)
+        env->ops->gist(env->ctx, out, v, segment);
+    else
+        tacit_public_gist(out, v, segment);
+}
 static inline void *tacit_temporary(tacit_env *env, size_t bytes)
 {
     return env->ops->temporary(env->ctx, bytes);

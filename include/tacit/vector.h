@@ -58,6 +58,15 @@ double tacit_public_get(const tacit_public *v, uint32_t segment, size_t index);
 void tacit_public_set(tacit_public *v, uint32_t segment, size_t index, double value);
 int64_t tacit_public_get_int(const tacit_public *v, uint32_t segment, size_t index);
 void tacit_public_set_int(tacit_public *v, uint32_t segment, size_t index, int64_t value);
+/* All of a segment of whole numbers, to read. */
+const int64_t *tacit_public_ints(const tacit_public *v, uint32_t segment);
+/* What is asked of whole numbers that everybody hears: how many bits are set, and a hash
+ * (BLAKE2b-256). Through tacit_gist_of (env.h) a runtime computes it once for all its agents. */
+typedef struct tacit_gist {
+    uint64_t ones;
+    uint8_t hash[32];
+} tacit_gist;
+void tacit_public_gist(tacit_gist *out, const tacit_public *v, uint32_t segment);
 
 /* ---- arithmetic on public vectors of one shape: public stays public ---- */
 void tacit_public_zero(tacit_public *out);

@@ -2,6 +2,7 @@
 #include "base/vector_internal.h"
 
 #include <assert.h>
+#include <sodium.h>
 
 /* No vector is larger than this; a bigger one is a mistake, not a wish. */
 #define MAX_VECTOR_BYTES ((size_t)1 << 34)
@@ -84,6 +85,24 @@ int64_t tacit_public_get_int(const tacit_public *v, uint32_t segment, size_t ind
     const tacit_vector *vector = tacit_vector_of_public(v);
     assert(vector->shape->segment[segment].scalar == TACIT_I64);
     return ((const int64_t *)(const void *)(vector->data + vector->shape->offset[segment]))[index];
+}
+
+const int64_t *tacit_public_ints(const tacit_public *v, uint32_t segment)
+{
+    const tacit_vector *vector = tacit_vector_of_public(v);
+    assert(vector->shape->segment[segment].scalar == TACIT_I64);
+    return (const int64_t *)(const void *)(vector->data + vector->shape->offset[segment]);
+}
+
+void tacit_public_gist(tacit_gist *out, const tacit_public *v, uint32_t segment)
+{
+    const int64_t *number = tacit_public_ints(v, segment);
+    const size_t count = tacit_public_count(v, segment);
+    out->ones = 0;
+    for (size_t k = 0; k < count; k++)
+        out->ones += (uint64_t)__builtin_popcountll((uint64_t)number[k]);
+    crypto_generichash(out->hash, sizeof out->hash, (const unsigned char *)number,
+                       count * sizeof *number, NULL, 0);
 }
 
 void tacit_public_set_int(tacit_public *v, uint32_t segment, size_t index, int64_t value)

@@ -68,15 +68,16 @@ typedef enum totals_phase {
 
 typedef struct totals_partner {
     uint32_t agent;
-    uint8_t chosen;   /* this agent chose it */
-    uint8_t chose;    /* it chose this agent */
-    uint8_t agreed;   /* `shared` is known */
-    uint8_t in;       /* of the try's current set */
-    uint8_t masked;   /* there is a mask with it in the word */
-    uint64_t told;    /* chosen: the edge is used from this try on; 0: not yet */
-    uint64_t settled; /* the same, as it said who chose this agent */
-    uint64_t about;   /* the try it has confirmed */
-    uint8_t hash[16]; /* and the set */
+    uint8_t chosen;    /* this agent chose it */
+    uint8_t chose;     /* it chose this agent */
+    uint8_t agreed;    /* `shared` is known */
+    uint8_t in;        /* of the try's current set */
+    uint8_t masked;    /* there is a mask with it in the word */
+    uint32_t position; /* in the try, once the first set was heard */
+    uint64_t told;     /* chosen: the edge is used from this try on; 0: not yet */
+    uint64_t settled;  /* the same, as it said who chose this agent */
+    uint64_t about;    /* the try it has confirmed */
+    uint8_t hash[16];  /* and the set */
     uint8_t shared[TACIT_MASK_KEY];
 } totals_partner;
 

@@ -26,7 +26,7 @@
 
 bool totals_bit(const tacit_public *set, uint64_t position)
 {
-    return (uint64_t)tacit_public_get_int(set, 1, position / 64) >> position % 64 & 1;
+    return (uint64_t)tacit_public_ints(set, 1)[position / 64] >> position % 64 & 1;
 }
 
 static totals_roles roles_of(const totals_at *a, uint64_t trial)
@@ -104,27 +104,23 @@ static void look_up_partners(totals_at *a, const tacit_public *set, bool first)
     const totals_roles roles = roles_of(a, a->s->member.trial);
     for (uint32_t k = 0; k < a->s->partners; k++) {
         totals_partner *p = &a->s->partner[k];
+        if (first)
+            p->position = (uint32_t)totals_position(&roles, p->agent);
         if (first || p->in)
-            p->in = totals_bit(set, totals_position(&roles, p->agent));
+            p->in = totals_bit(set, p->position);
     }
 }
 
-static tacit_status hash_set(totals_at *a, const tacit_public *set)
+static void hash_set(totals_at *a, const tacit_public *set)
 {
-    const size_t words = tacit_public_count(set, 1);
-    const size_t len = 8 * (words + 2) + TACIT_MASK_KEY;
-    uint8_t *text = tacit_temporary(&a->env, len);
-    if (!text)
-        return tacit_out_of_memory(tacit_own_error(&a->env));
+    tacit_gist gist;
+    uint8_t text[2 * TACIT_MASK_KEY + 16];
+    const uint64_t head[2] = {a->s->member.trial, a->s->member.count};
+    tacit_gist_of(&a->env, &gist, set, 1);
     memcpy(text, a->s->history, TACIT_MASK_KEY);
-    for (size_t k = 0; k < words + 2; k++) {
-        const uint64_t word = k == 0   ? a->s->member.trial
-                              : k == 1 ? a->s->member.count
-                                       : (uint64_t)tacit_public_get_int(set, 1, k - 2);
-        memcpy(text + TACIT_MASK_KEY + 8 * k, &word, 8);
-    }
-    tacit_mask_hash(a->s->member.hash, "tacit total set 1", text, len);
-    return TACIT_OK;
+    memcpy(text + TACIT_MASK_KEY, head, sizeof head);
+    memcpy(text + TACIT_MASK_KEY + sizeof head, gist.hash, sizeof gist.hash);
+    tacit_mask_hash(a->s->member.hash, "tacit total set 2", text, sizeof text);
 }
 
 static tacit_status step_aside(totals_at *a)
@@ -323,7 +319,7 @@ static tacit_status tell_seed(totals_at *a)
 {
     tacit_totals *s = a->s;
     uint32_t agree = 0;
-    for (uint32_t k = 0; k < s->partners; k++) {
+    for (uint32_t k = 0; s->phase == TOTALS_CONFIRMED && k < s->partners; k++) {
         const totals_partner *p = &s->partner[k];
         agree += is_chosen(s, p) && p->in && p->about == s->member.trial &&
                  !memcmp(p->hash, s->member.hash, sizeof p->hash);
@@ -443,17 +439,16 @@ static tacit_status on_later_set(totals_at *a, const tacit_public *v, bool last)
     tacit_status status = totals_watch(a, (last ? OPEN : STEP) * a->plan->patience);
     if (status != TACIT_OK || !last)
         return status == TACIT_OK ? pay(a) : status;
-    status = hash_set(a, v);
-    return status == TACIT_OK ? confirm(a) : status;
+    hash_set(a, v);
+    return confirm(a);
 }
 
 /* Counted, not believed. */
-static uint32_t members_of(const tacit_public *set)
+static uint32_t members_of(totals_at *a, const tacit_public *set)
 {
-    uint32_t count = 0;
-    for (size_t k = 0; k < tacit_public_count(set, 1); k++)
-        count += (uint32_t)__builtin_popcountll((uint64_t)tacit_public_get_int(set, 1, k));
-    return count;
+    tacit_gist gist;
+    tacit_gist_of(&a->env, &gist, set, 1);
+    return (uint32_t)gist.ones;
 }
 
 /* Nobody comes back: a speaker that let members take turns in being out would have the keys of all
@@ -461,15 +456,13 @@ static uint32_t members_of(const tacit_public *set)
  * be shared with them too. */
 static bool is_part_of(const tacit_public *set, const tacit_public *before, uint64_t agents)
 {
-    for (size_t k = 0; k < tacit_public_count(set, 1); k++) {
-        const uint64_t left = agents - 64 * (uint64_t)k;
-        const uint64_t may = before       ? (uint64_t)tacit_public_get_int(before, 1, k)
-                             : left >= 64 ? UINT64_MAX
-                                          : (UINT64_C(1) << left) - 1;
-        if ((uint64_t)tacit_public_get_int(set, 1, k) & ~may)
-            return false;
-    }
-    return true;
+    const int64_t *now = tacit_public_ints(set, 1);
+    const size_t words = tacit_public_count(set, 1);
+    const uint64_t left = agents - 64 * (uint64_t)(words - 1); /* in the last word: 1 to 64 */
+    uint64_t more = (uint64_t)now[words - 1] & ~(UINT64_MAX >> (64 - left));
+    for (size_t k = 0; before && k < words; k++)
+        more |= (uint64_t)(now[k] & ~tacit_public_ints(before, 1)[k]);
+    return more == 0;
 }
 
 static tacit_status take_in(totals_at *a, const tacit_public *v)
@@ -492,7 +485,7 @@ static tacit_status take_in(totals_at *a, const tacit_public *v)
     tacit_drop(&a->env, s->member.set);
     s->member.set = tacit_keep(v);
     s->member.step = (uint32_t)step;
-    s->member.count = members_of(v);
+    s->member.count = members_of(a, v);
     if (!totals_bit(v, position)) {
         s->phase = TOTALS_ASIDE; /* others went on without it */
         return totals_watch(a, ASIDE * a->plan->patience + a->plan->jitter);

@@ -79,6 +79,7 @@ static void partners(both *b, const tacit_totals_plan *plan, tacit_totals *s)
         one_byte(b, &p->agreed, 1);
         one_byte(b, &p->in, 1);
         one_byte(b, &p->masked, 1);
+        one_u32(b, &p->position, plan->agents - 1);
         one_u64(b, &p->told);
         one_u64(b, &p->settled);
         one_u64(b, &p->about);

@@ -86,10 +86,8 @@ static tacit_status end(totals_at *a, totals_what what)
 
 static bool same_set(const tacit_public *x, const tacit_public *y)
 {
-    for (size_t k = 0; k < tacit_public_count(x, 1); k++)
-        if (tacit_public_get_int(x, 1, k) != tacit_public_get_int(y, 1, k))
-            return false;
-    return true;
+    return !memcmp(tacit_public_ints(x, 1), tacit_public_ints(y, 1),
+                   tacit_public_count(x, 1) * sizeof(int64_t));
 }
 
 static uint32_t size_of(const tacit_public *set)
@@ -232,33 +230,34 @@ static tacit_status tell_on(totals_at *a, uint64_t trial, const tacit_public *v)
     return status;
 }
 
+static bool is_within(const tacit_public *v, uint32_t segment, size_t count, double most)
+{
+    const int64_t *number = tacit_public_ints(v, segment);
+    bool within = true;
+    for (size_t k = 0; k < count; k++)
+        within &= fabs((double)number[k]) <= most;
+    return within;
+}
+
 /* What no honest members can have given. */
 static bool is_nonsense(const tacit_totals_plan *plan, const tacit_public *v)
 {
     const double members = (double)totals_head(v, 2);
-    for (size_t k = 0; k < plan->numbers; k++)
-        if (fabs((double)tacit_public_get_int(v, 1, k)) > members * plan->most)
-            return true;
-    for (size_t k = 0; k < plan->beside; k++)
-        if (fabs((double)tacit_public_get_int(v, 2, k)) > members * plan->beside_most)
-            return true;
-    return false;
+    return !is_within(v, 1, plan->numbers, members * plan->most) ||
+           !is_within(v, 2, plan->beside, members * plan->beside_most);
 }
 
+/* No chain: who missed one result is back after the next. */
 static void remember(totals_at *a, const tacit_public *v)
 {
     tacit_totals *s = a->s;
-    const size_t words = 1 + a->plan->numbers;
-    uint8_t *text = tacit_temporary(&a->env, TACIT_MASK_KEY + 8 * words);
-    if (text) {
-        memset(text, 0,
-               TACIT_MASK_KEY); /* no chain: who missed one result is back after the next */
-        for (size_t k = 0; k < words; k++) {
-            const int64_t word = tacit_public_get_int(v, k > 0, k > 0 ? k - 1 : 0);
-            memcpy(text + TACIT_MASK_KEY + 8 * k, &word, 8);
-        }
-        tacit_mask_hash(s->history, "tacit total history 1", text, TACIT_MASK_KEY + 8 * words);
-    }
+    tacit_gist gist;
+    uint8_t text[8 + TACIT_MASK_KEY];
+    const uint64_t trial = totals_head(v, 0);
+    tacit_gist_of(&a->env, &gist, v, 1);
+    memcpy(text, &trial, sizeof trial);
+    memcpy(text + sizeof trial, gist.hash, sizeof gist.hash);
+    tacit_mask_hash(s->history, "tacit total history 2", text, sizeof text);
     tacit_drop(&a->env, s->result);
     s->result = tacit_keep(v);
     s->members = (uint32_t)totals_head(v, 2);

@@ -243,6 +243,12 @@ static tacit_scratch *trace_scratch(void *ctx)
     return INNER(ctx)->ops->scratch(INNER(ctx)->ctx);
 }
 
+static void trace_gist(void *ctx, tacit_gist *out, const tacit_public *v, uint32_t segment)
+{
+    tacit_env inner = ((tacit_traced *)ctx)->inner;
+    tacit_gist_of(&inner, out, v, segment);
+}
+
 static void *trace_temporary(void *ctx, size_t bytes)
 {
     return PASS(ctx, temporary, bytes);
@@ -275,6 +281,7 @@ static const tacit_env_ops trace_ops = {
     .model = trace_model,
     .privacy = trace_privacy,
     .scratch = trace_scratch,
+    .gist = trace_gist,
     .temporary = trace_temporary,
     .metric = trace_metric,
     .error = trace_error,

@@ -132,10 +132,26 @@ static tacit_status over(tacit_env *env, const void *shared, void *state, const 
     return tacit_totals_next(env, &s->options.plan, totals_of(self), event->id + 1, &user, s, self);
 }
 
+/* What a runtime remembers of a payload is what the payload is. */
+static tacit_status check_gists(tacit_env *env, const tacit_event *event)
+{
+    const uint32_t segments = event->payload ? tacit_public_shape(event->payload)->segments : 0;
+    for (uint32_t k = 0; k < segments; k++) {
+        tacit_gist told, right;
+        tacit_gist_of(env, &told, event->payload, k);
+        tacit_public_gist(&right, event->payload, k);
+        if (told.ones != right.ones || memcmp(told.hash, right.hash, sizeof right.hash) != 0)
+            return tacit_fail(tacit_own_error(env), TACIT_EINTERNAL, "a gist is of another vector");
+    }
+    return TACIT_OK;
+}
+
 static tacit_status on(tacit_env *env, const void *shared, void *state, const tacit_event *event)
 {
     const toy_shared *s = shared;
     totals_toy_agent *self = state;
+    if (check_gists(env, event) != TACIT_OK)
+        return TACIT_EINTERNAL;
     self->totals = totals_of(self);
     if (event->type != TACIT_START)
         return tacit_totals_feed(env, &s->options.plan, totals_of(self), event, &user, s, self);

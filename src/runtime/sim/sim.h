@@ -52,6 +52,13 @@ typedef struct sim_metric {
     size_t place; /* keeps one agent's metrics of one time in order */
 } sim_metric;
 
+/* What a payload was found to be, while it is kept: many agents ask the same. */
+typedef struct sim_known {
+    tacit_vector *of; /* one reference; NULL: nothing */
+    uint32_t segment;
+    tacit_gist gist;
+} sim_known;
+
 /* A thread's own things. An environment's ctx points here. */
 typedef struct sim_worker {
     sim *sim;
@@ -65,6 +72,7 @@ typedef struct sim_worker {
     tacit_env env;
     tacit_traced traced;
     tacit_share_law share; /* of the sum that agents give to */
+    sim_known known;
     /* records of the next agent that are still to be asked for, a few at every event */
     const char *fetch, *fetch_end;
     /* what it produced */

@@ -340,6 +340,26 @@ static void env_drop(void *ctx, const void *vector)
     tacit_vector_drop(((sim_worker *)ctx)->pool, (tacit_vector *)(uintptr_t)vector);
 }
 
+/* Only what was sent is remembered: nobody writes to it any more, and as long as it is kept no
+ * other vector has its place. */
+static void env_gist(void *ctx, tacit_gist *out, const tacit_public *v, uint32_t segment)
+{
+    sim_worker *w = ctx;
+    sim_known *known = &w->known;
+    tacit_vector *vector = tacit_vector_of_public(v);
+    if (known->of == vector && known->segment == segment) {
+        *out = known->gist;
+        return;
+    }
+    tacit_public_gist(out, v, segment);
+    if (!(vector->flags & TACIT_VECTOR_FROZEN) || vector->flags & TACIT_VECTOR_SCRATCH)
+        return;
+    tacit_vector_keep(vector);
+    if (known->of)
+        tacit_vector_drop(w->pool, known->of);
+    *known = (sim_known){vector, segment, *out};
+}
+
 static tacit_status env_reserve(void *ctx, const tacit_cost *cost, tacit_permit **permit)
 {
     sim_worker *w = ctx;
@@ -452,6 +472,7 @@ const tacit_env_ops sim_env_ops = {
     .new_public = env_new_public,
     .new_secret = env_new_secret,
     .drop = env_drop,
+    .gist = env_gist,
     .reserve = env_reserve,
     .give_back = env_give_back,
     .release = env_release,

@@ -84,9 +84,9 @@ static timed rounds(const shape *s)
 
 typedef struct stream_job {
     const shape *shape;
+    const tacit_noise *noise;
     size_t numbers;
     int first, count;
-    double adding;
 } stream_job;
 
 /* What the words of some agents are made of: a stream for each partner. */
@@ -106,15 +106,33 @@ static void *expand(void *ctx)
     return NULL;
 }
 
-static double keystream(const shape *s, size_t numbers)
+/* The noise of some agents' numbers: no part of the baseline, but of every round. */
+static void *draw(void *ctx)
+{
+    const stream_job *job = ctx;
+    tacit_random random;
+    tacit_random_init(&random, 1);
+    int64_t *z = calloc(job->numbers, sizeof *z);
+    for (int k = 0; z && k < job->count; k++) {
+        tacit_stream stream;
+        tacit_stream_open(&stream, &random, (tacit_agent)(job->first + k), TACIT_FOR_NOISE, 0);
+        tacit_noise_draw(job->noise, &stream, job->numbers, z);
+    }
+    free(z);
+    return NULL;
+}
+
+static double on_threads(void *(*work)(void *), const shape *s, size_t numbers,
+                         const tacit_noise *noise)
 {
     pthread_t thread[THREADS];
     stream_job job[THREADS];
     const double start = bench_seconds();
     for (int t = 0; t < THREADS; t++) {
         const int each = s->agents / THREADS;
-        job[t] = (stream_job){.shape = s, .numbers = numbers, .first = t * each, .count = each};
-        pthread_create(&thread[t], NULL, expand, &job[t]);
+        job[t] = (stream_job){
+            .shape = s, .noise = noise, .numbers = numbers, .first = t * each, .count = each};
+        pthread_create(&thread[t], NULL, work, &job[t]);
     }
     for (int t = 0; t < THREADS; t++)
         pthread_join(thread[t], NULL);
@@ -141,18 +159,29 @@ static double adding(const shape *s, size_t numbers)
     return seconds;
 }
 
+static double noise_alone(const shape *s, size_t numbers)
+{
+    tacit_error err = {0};
+    tacit_noise *noise = NULL;
+    bench_must(tacit_noise_gaussian(&noise, (tacit_ratio){10000, 1}, &err), &err);
+    const double seconds = on_threads(draw, s, numbers, noise);
+    tacit_noise_free(noise);
+    return seconds;
+}
+
 static void row(FILE *out, const shape *s)
 {
-    char name[80], note[160];
+    char name[80], note[200];
     const size_t numbers = (size_t)s->features * (s->rank ? (size_t)s->rank : 1);
-    const double base = keystream(s, numbers) + adding(s, numbers);
+    const double base = on_threads(expand, s, numbers, NULL) + adding(s, numbers);
+    const double noise = noise_alone(s, numbers);
     const timed t = rounds(s);
     snprintf(name, sizeof name, "%s %d agents %zu numbers k %d", s->rank ? "chorus" : "gopa",
              s->agents, numbers, s->partners);
     snprintf(note, sizeof note,
-             "a round on two threads; keys before: %.1f s; peak %.2f GB; baseline: keystream and "
-             "one addition",
-             t.keys, t.peak / 1e9);
+             "a round on two threads; noise alone: %.3f s; keys before: %.1f s; peak %.2f GB; "
+             "baseline: keystream and one addition",
+             noise, t.keys, t.peak / 1e9);
     bench_row(out, name, t.round, base, "s", note);
 }
 

@@ -16,15 +16,21 @@ totals_row *totals_rows(const tacit_totals_plan *plan, const tacit_totals *s)
     return (totals_row *)(uintptr_t)&s->partner[plan->room];
 }
 
+uint64_t *totals_later(const tacit_totals_plan *plan, const tacit_totals *s)
+{
+    return (uint64_t *)&totals_rows(plan, s)[plan->span];
+}
+
 uint8_t *totals_heard(const tacit_totals_plan *plan, const tacit_totals *s)
 {
-    return (uint8_t *)&totals_rows(plan, s)[plan->span];
+    return (uint8_t *)&totals_later(plan, s)[totals_later_words(plan)];
 }
 
 size_t tacit_totals_size(const tacit_totals_plan *plan)
 {
     const size_t bytes = sizeof(tacit_totals) + plan->room * sizeof(totals_partner) +
-                         plan->span * sizeof(totals_row) + plan->blocks;
+                         plan->span * sizeof(totals_row) + 8 * totals_later_words(plan) +
+                         plan->blocks;
     return (bytes + 15) / 16 * 16;
 }
 
@@ -132,7 +138,7 @@ static tacit_status begin(totals_at *a)
     s->round = s->next;
     s->next = 0;
     s->attempt = 0;
-    s->over = s->ready = false;
+    s->over = s->ready = s->spent = false;
     s->outcome = TOTALS_GOES_ON;
     return s->tries > 0 ? totals_begin_try(a) : wait_before(a);
 }
@@ -157,7 +163,7 @@ static tacit_totals_outcome outcome_of(const tacit_totals *s)
 {
     if (s->ready)
         return TACIT_TOTAL_HEARD;
-    return s->outcome == TOTALS_TOO_FEW ? TACIT_TOTAL_REFUSED
+    return s->outcome == TOTALS_TOO_FEW && !s->spent ? TACIT_TOTAL_REFUSED
            : s->outcome == TOTALS_DONE  ? TACIT_TOTAL_SPOILED
                                         : TACIT_TOTAL_LOST;
 }

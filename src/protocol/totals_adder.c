@@ -41,7 +41,7 @@ void totals_adder_clear(totals_at *a)
     tacit_drop(&a->env, d->sum);
     tacit_drop(&a->env, d->pads);
     tacit_drop(&a->env, d->draft);
-    *d = (totals_adder){0};
+    *d = (totals_adder){.later = d->later};
 }
 
 void totals_adder_rest(totals_at *a)
@@ -78,6 +78,48 @@ static tacit_status serve(totals_at *a, uint64_t trial)
     d->members = totals_block_size(&roles, d->block);
     count_pending(a);
     return totals_timer(a, TOTALS_CLOCK_ADDER, trial, 0, a->plan->patience);
+}
+
+/* In the middle of a try that this agent has not left behind itself. Whoever comes for a later one
+ * waits: else one member could call an adder away from all others, or, with messages that overtake
+ * each other, from those who have not heard its result. */
+static bool is_busy(const totals_at *a, uint64_t trial)
+{
+    const totals_adder *d = &a->s->adder;
+    return d->members > 0 && trial > d->trial && a->s->member.trial <= d->trial;
+}
+
+static void keep_for_later(totals_at *a, tacit_agent from, uint64_t trial)
+{
+    totals_adder *d = &a->s->adder;
+    uint64_t *later = totals_later(a->plan, a->s);
+    const totals_roles roles = roles_of(a, trial);
+    const uint64_t place = totals_position(&roles, from) / roles.blocks;
+    if (totals_position(&roles, tacit_facts_of(&a->env)->self) >= roles.blocks)
+        return;
+    if (d->later <= d->trial || trial < d->later) {
+        memset(later, 0, 8 * totals_later_words(a->plan));
+        d->later = trial;
+    }
+    if (trial == d->later && place < a->plan->span)
+        later[place / 64] |= UINT64_C(1) << place % 64;
+}
+
+tacit_status totals_adder_next(totals_at *a)
+{
+    totals_adder *d = &a->s->adder;
+    const uint64_t trial = d->later;
+    if (trial == 0 || is_busy(a, trial))
+        return TACIT_OK;
+    d->later = 0;
+    tacit_status status = serve(a, trial);
+    if (status != TACIT_OK)
+        return status == TACIT_NO ? TACIT_OK : status;
+    for (uint32_t k = 0; k < d->members; k++)
+        if (totals_later(a->plan, a->s)[k / 64] >> k % 64 & 1)
+            totals_rows(a->plan, a->s)[k].flags |= ROW_HERE;
+    count_pending(a);
+    return totals_adder_look(a);
 }
 
 /* The member's place in this adder's block; UINT32_MAX: it is not of it. */
@@ -291,10 +333,16 @@ tacit_status totals_on_here(totals_at *a, tacit_agent from, const tacit_public *
     const bool leaving = totals_head(v, 1) != 0;
     if (a->s->result && totals_head(a->s->result, 0) >> 8 >= trial >> 8)
         return tell_news(a, from, trial);
-    if (trial < a->s->member.trial && trial != a->s->adder.trial && !leaving)
+    const bool serving = trial == a->s->adder.trial && a->s->adder.members > 0;
+    if (trial < a->s->member.trial && !serving && from != tacit_facts_of(&a->env)->self)
         return tell_over(a, from, trial);
     if (!totals_is_near(a->plan, a->s, trial) || !is_mine(a, from, trial))
         return TACIT_OK;
+    if (is_busy(a, trial)) {
+        if (!leaving)
+            keep_for_later(a, from, trial);
+        return TACIT_OK;
+    }
     tacit_status status = serve(a, trial);
     if (status != TACIT_OK)
         return status == TACIT_NO ? TACIT_OK : status;

@@ -34,7 +34,7 @@ enum {
     TOTALS_ASK,     /* try, whose pad */
     TOTALS_PAD,     /* try, whose | pad */
     TOTALS_PART,    /* try, block, good | numbers | beside */
-    TOTALS_RESULT,  /* try, what, members | numbers | beside */
+    TOTALS_RESULT,  /* try, what, members, judged before | numbers | beside | search */
     TOTALS_BOARD,
     TOTALS_PADS, /* not sent: room for the pads an adder collects */
     TOTALS_KINDS
@@ -117,6 +117,7 @@ typedef struct totals_adder {
     const tacit_public *set[2]; /* the one before the last, the last */
     tacit_public *sum, *pads;
     tacit_public *draft; /* of the board, if there is one */
+    uint64_t later;      /* a later try that members have come for; totals_later says who */
 } totals_adder;
 
 /* The agent as a speaker. */
@@ -148,6 +149,7 @@ struct tacit_totals {
     bool busy, keyed;
     bool over;       /* all tries of the round are */
     bool ready;      /* its result is there */
+    bool spent;      /* a number was asked for in this round */
     uint8_t outcome; /* what the last try came to: totals_what */
     uint64_t judged; /* the last try whose result was looked at */
     uint32_t members;
@@ -158,7 +160,8 @@ struct tacit_totals {
     totals_speaker speaker;
     const tacit_public *result; /* the last one heard */
     const tacit_public *board;
-    /* plan->room totals_partner, plan->span totals_row, plan->blocks bytes of the speaker's */
+    /* plan->room totals_partner, plan->span totals_row, as many bits for `later`, plan->blocks
+     * bytes of the speaker's */
     totals_partner partner[];
 };
 
@@ -175,7 +178,12 @@ typedef struct totals_at {
 
 /* totals.c */
 totals_row *totals_rows(const tacit_totals_plan *plan, const tacit_totals *s);
+uint64_t *totals_later(const tacit_totals_plan *plan, const tacit_totals *s);
 uint8_t *totals_heard(const tacit_totals_plan *plan, const tacit_totals *s);
+static inline size_t totals_later_words(const tacit_totals_plan *plan)
+{
+    return (plan->span + 63) / 64;
+}
 tacit_public *totals_new(totals_at *a, uint32_t kind, tacit_status *status);
 /* Sends and drops; to oneself: is handled at once. */
 tacit_status totals_send(totals_at *a, tacit_agent to, uint32_t kind, tacit_public *payload);
@@ -262,6 +270,7 @@ tacit_status totals_adder_look(totals_at *a);
 void totals_adder_clear(totals_at *a);
 tacit_status totals_adder_recount(totals_at *a); /* other agents are suspects than before */
 void totals_adder_rest(totals_at *a); /* the same, but it serves no try up to this one again */
+tacit_status totals_adder_next(totals_at *a); /* takes up the later try, if it is free for it */
 tacit_status totals_ask_pads(totals_at *a);
 tacit_status totals_on_pad(totals_at *a, tacit_agent from, const tacit_public *v);
 /* Of a word: who is its k-th partner, and whether that one was chosen (its number among those). */
@@ -296,5 +305,9 @@ bool totals_fits_together(const tacit_totals_plan *plan, uint64_t agents, uint32
 /* totals_search.c */
 bool totals_allowed(const tacit_totals_plan *plan, const totals_search *search, tacit_agent agent);
 void totals_search_note(const tacit_totals_plan *plan, totals_search *search, bool spoiled);
+/* For those who missed results: to and from segment 3 of one. */
+enum { TOTALS_SEARCH_WORDS = 7 + 3 * TOTALS_EXPELLED };
+void totals_search_tell(tacit_public *result, const totals_search *search);
+void totals_search_hear(totals_search *search, const tacit_public *result);
 
 #endif

@@ -71,10 +71,17 @@ tacit_status totals_begin_try(totals_at *a)
     if (!totals_allowed(a->plan, &s->search, tacit_facts_of(&a->env)->self))
         s->phase = TOTALS_ASIDE;
     /* long enough for adders and the speaker to lose their patience first */
-    const tacit_status status =
+    tacit_status status =
         totals_watch(a, (s->phase == TOTALS_ASIDE ? ASIDE : ROLL) * a->plan->patience +
                             (s->phase == TOTALS_ASIDE ? a->plan->jitter : 0));
-    return status == TACIT_OK && s->phase == TOTALS_ROLL ? say_here(a, false) : status;
+    if (status != TACIT_OK)
+        return status;
+    status = totals_adder_next(a);
+    /* handling one's own words can end a try at once */
+    return status == TACIT_OK && s->member.trial == trial &&
+                   (s->phase == TOTALS_ROLL || s->phase == TOTALS_ASIDE)
+               ? say_here(a, s->phase == TOTALS_ASIDE)
+               : status;
 }
 
 /* ---- a set ---- */
@@ -266,6 +273,7 @@ tacit_status totals_speak(totals_at *a)
     tacit_status status = a->user->hold(a->outer, a->shared, a->self, parts_of(a), &number, beside);
     if (status == TACIT_NO)
         return step_aside(a);
+    s->spent = true;
     tacit_public *v = status == TACIT_OK ? totals_new(a, TOTALS_WORD, &status) : NULL;
     if (status == TACIT_OK)
         status = make_word(a, number, beside, v);

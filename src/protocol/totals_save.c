@@ -127,6 +127,8 @@ static void adder(both *b, const tacit_totals_plan *plan, tacit_totals *s)
 {
     totals_adder *d = &s->adder;
     one_u64(b, &d->trial);
+    one_u64(b, &d->later);
+    some_bytes(b, totals_later(plan, s), 8 * totals_later_words(plan));
     one_u32(b, &d->block, plan->blocks - 1);
     one_u32(b, &d->members, plan->span);
     one_u32(b, &d->step, TOTALS_STEPS + 1);
@@ -181,6 +183,7 @@ static void all(both *b, const tacit_totals_plan *plan, tacit_totals *s)
     one_flag(b, &s->keyed);
     one_flag(b, &s->over);
     one_flag(b, &s->ready);
+    one_flag(b, &s->spent);
     one_byte(b, &s->outcome, TOTALS_FAILED);
     one_u64(b, &s->judged);
     one_u32(b, &s->members, UINT32_MAX);

@@ -27,14 +27,11 @@
  */
 #include "protocol/totals_inside.h"
 
+/* A fraction of 2^64, no two agents the same, evenly spread: every eighth has an eighth of them. */
 static uint64_t hash_of(const tacit_totals_plan *plan, uint32_t salt, tacit_agent agent)
 {
-    uint64_t x;
-    memcpy(&x, plan->terms, sizeof x);
-    x += ((uint64_t)agent + 1 + ((uint64_t)salt << 32)) * UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
+    const totals_roles order = totals_roles_of(plan, plan->terms, UINT64_MAX - salt);
+    return (totals_position(&order, agent) << 32) / plan->agents << 32;
 }
 
 static bool bit(uint64_t x, uint32_t depth)
@@ -114,11 +111,11 @@ static void expel(totals_search *s)
     s->depth = s->turn = 0;
 }
 
-/* So long that hardly two agents share it. */
+/* So long that no two agents share it. */
 static uint32_t long_enough(const tacit_totals_plan *plan)
 {
-    uint32_t bits = 8;
-    while (bits < 57 && plan->agents >> (bits - 8))
+    uint32_t bits = 1;
+    while (plan->agents > UINT64_C(1) << bits)
         bits++;
     return bits;
 }
@@ -235,4 +232,46 @@ uint64_t tacit_totals_expelled(const tacit_totals_plan *plan, const tacit_totals
     for (uint64_t u = 0; totals->search.expelled && u < plan->agents; u++)
         out += is_expelled(plan, &totals->search, (tacit_agent)u);
     return out;
+}
+
+/* ---- for those who missed results ---- */
+
+void totals_search_tell(tacit_public *result, const totals_search *s)
+{
+    const uint64_t head[7] = {s->path, s->included, s->depth,   s->turn,
+                              s->salt, s->active,   s->expelled};
+    for (size_t k = 0; k < 7; k++)
+        tacit_public_set_int(result, 3, k, (int64_t)head[k]);
+    for (size_t k = 0; k < s->expelled; k++) {
+        tacit_public_set_int(result, 3, 7 + 3 * k, (int64_t)s->prefix[k]);
+        tacit_public_set_int(result, 3, 8 + 3 * k, s->length[k]);
+        tacit_public_set_int(result, 3, 9 + 3 * k, s->salted[k]);
+    }
+}
+
+static uint64_t word_of(const tacit_public *v, size_t k)
+{
+    return (uint64_t)tacit_public_get_int(v, 3, k);
+}
+
+void totals_search_hear(totals_search *out, const tacit_public *v)
+{
+    totals_search s = {
+        .path = word_of(v, 0), .included = word_of(v, 1), .active = word_of(v, 5) == 1};
+    if (word_of(v, 2) > 60 || word_of(v, 3) > 7 || word_of(v, 4) > UINT32_MAX ||
+        word_of(v, 6) > TOTALS_EXPELLED)
+        return;
+    s.depth = (uint32_t)word_of(v, 2);
+    s.turn = (uint32_t)word_of(v, 3);
+    s.salt = (uint32_t)word_of(v, 4);
+    s.expelled = (uint32_t)word_of(v, 6);
+    for (size_t k = 0; k < s.expelled; k++) {
+        const uint64_t length = word_of(v, 8 + 3 * k), salt = word_of(v, 9 + 3 * k);
+        if (length < 1 || length > 60 || salt > UINT32_MAX)
+            return;
+        s.prefix[k] = word_of(v, 7 + 3 * k);
+        s.length[k] = (uint32_t)length;
+        s.salted[k] = (uint32_t)salt;
+    }
+    *out = s;
 }

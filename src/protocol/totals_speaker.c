@@ -73,6 +73,8 @@ static tacit_status end(totals_at *a, totals_what what)
     tacit_public_set_int(result, 0, 0, (int64_t)p->trial);
     tacit_public_set_int(result, 0, 1, (int64_t)what);
     tacit_public_set_int(result, 0, 2, (int64_t)members);
+    tacit_public_set_int(result, 0, 3, (int64_t)a->s->judged);
+    totals_search_tell(result, &a->s->search);
     if (what == TOTALS_DONE && a->plan->board)
         status = totals_board_tell(a);
     p->result = NULL;
@@ -299,6 +301,8 @@ tacit_status totals_on_result(totals_at *a, tacit_agent from, const tacit_public
     if (s->adder.trial == trial && from == totals_agent_at(&roles, 0)) {
         status = tell_on(a, trial, v); /* an adder's duty, whatever it thinks of it itself */
         totals_adder_rest(a);
+        if (status == TACIT_OK)
+            status = totals_adder_next(a);
     }
     const bool old = s->phase == TOTALS_IDLE || s->ready || trial >> 8 < s->round ||
                      trial <= s->judged ||
@@ -312,6 +316,8 @@ tacit_status totals_on_result(totals_at *a, tacit_agent from, const tacit_public
         return totals_fail_try(a, (totals_what)what);
     }
     const bool nonsense = is_nonsense(a->plan, v);
+    if (totals_head(v, 3) > s->judged && totals_head(v, 3) < trial)
+        totals_search_hear(&s->search, v); /* this agent has missed results */
     s->judged = trial;
     totals_search_note(a->plan, &s->search, nonsense);
     status = totals_adder_recount(a);

@@ -10,7 +10,10 @@
  *   - one hash is confirmed, and a seed told only with a quorum of those it chose behind it;
  *   - never a pair's key and a pad of the same partner; no pair's key of a member of the set it
  *     confirmed; its partners only get fewer, and no set has more members than there are agents;
- *   - all that can be read, by seeds or by pads, belongs to one set.
+ *   - pads only after the own seed; keys of no more of those it chose than planned;
+ *   - all that can be read, by seeds or by pads, belongs to one set;
+ *   - words that can be read, and whose masks with others can be read or are told, make up one sum,
+ *     with as many honest members as shares of noise were made for.
  *
  * Used by a fuzzer too, so without cmocka: what must hold, or the process ends.
  */
@@ -54,6 +57,8 @@ typedef struct bench_said {
     bool worded, confirmed, seeded;
     bench_hash hash;
     uint32_t paid, pads, in, heard; /* bits by agent */
+    uint32_t masked;                /* the same: of its word */
+    uint32_t parts, threshold;      /* of its word */
     bool looked;                    /* `in` is known */
     bench_hash told[BENCH_AGENTS];  /* CONFIRM of each, the first */
 } bench_said;
@@ -177,6 +182,78 @@ static inline void bench_one_sum(const bench *b, const bench_try *t)
     }
 }
 
+static inline uint32_t bench_bits(const bench *b, bool liars)
+{
+    uint32_t bits = 0;
+    for (uint32_t k = 0; k < b->agents; k++)
+        bits |= (uint32_t)(b->agent[k].liar == liars) << k;
+    return bits;
+}
+
+/* Honest partners whose masks with `one` nobody else knows. */
+static inline uint32_t bench_covers(const bench *b, const bench_try *t, uint32_t one)
+{
+    uint32_t unknown = t->said[one].masked & bench_bits(b, false) & ~t->said[one].paid;
+    for (uint32_t k = 0; k < b->agents; k++)
+        if (t->said[k].paid >> one & 1)
+            unknown &= ~(UINT32_C(1) << k);
+    return unknown;
+}
+
+/* Honest agents whose seed can be known. */
+static inline uint32_t bench_opened(const bench *b, const bench_try *t)
+{
+    const uint32_t liars = (uint32_t)__builtin_popcount(bench_bits(b, true));
+    uint32_t open = 0;
+    for (uint32_t one = 0; one < b->agents; one++) {
+        uint32_t pads = liars;
+        for (uint32_t k = 0; k < b->agents; k++)
+            pads += !b->agent[k].liar && t->said[k].pads >> one & 1;
+        if (t->said[one].worded && (t->said[one].seeded || pads >= t->said[one].threshold))
+            open |= UINT32_C(1) << one;
+    }
+    return open & bench_bits(b, false);
+}
+
+/* What liars, no more than were stated, can add up: all or nothing. */
+static inline void bench_sums(const bench *b, const bench_try *t)
+{
+    if ((uint32_t)__builtin_popcount(bench_bits(b, true)) > b->plan.colluders)
+        return;
+    uint32_t open = bench_opened(b, t), before;
+    do {
+        before = open;
+        for (uint32_t k = 0; k < b->agents; k++)
+            if (bench_covers(b, t, k) & ~open)
+                open &= ~(UINT32_C(1) << k);
+    } while (open != before);
+    if (!open)
+        return;
+    uint32_t piece = open & (0 - open);
+    do {
+        before = piece;
+        for (uint32_t k = 0; k < b->agents; k++)
+            if (piece >> k & 1)
+                piece |= bench_covers(b, t, k);
+    } while (piece != before);
+    BENCH_DEMAND(piece == open);
+    for (uint32_t k = 0; k < b->agents; k++)
+        if (open >> k & 1)
+            BENCH_DEMAND((uint32_t)__builtin_popcount(open) >=
+                         t->said[k].parts + (b->plan.colluders == 0));
+}
+
+static inline void bench_watch_word(bench_said *said, const bench_agent *a)
+{
+    const tacit_totals *s = a->totals;
+    BENCH_DEMAND(!said->worded && !said->seeded);
+    said->worded = true;
+    said->parts = a->parts;
+    said->threshold = s->member.threshold;
+    for (uint32_t k = 0; k < s->partners; k++)
+        said->masked |= (uint32_t)(s->partner[k].masked != 0) << s->partner[k].agent;
+}
+
 static inline void bench_watch_paid(const bench *b, const tacit_public *v, bench_said *said)
 {
     const size_t width = b->plan.board ? 13 : 5;
@@ -220,8 +297,7 @@ static inline void bench_watch(bench *b, const bench_agent *a, uint32_t kind, co
         return;
     bench_said *said = &t->said[a->id];
     if (kind == TOTALS_WORD) {
-        BENCH_DEMAND(!said->worded && !said->seeded);
-        said->worded = true;
+        bench_watch_word(said, a);
     } else if (kind == TOTALS_CONFIRM) {
         const bench_hash hash = bench_hash_in(v);
         BENCH_DEMAND(!said->confirmed || bench_same(&said->hash, &hash));
@@ -236,11 +312,12 @@ static inline void bench_watch(bench *b, const bench_agent *a, uint32_t kind, co
         bench_watch_paid(b, v, said);
     } else if (kind == TOTALS_PAD) {
         BENCH_DEMAND(totals_head(v, 1) < b->agents && !(said->paid >> totals_head(v, 1) & 1));
-        BENCH_DEMAND(a->totals->phase == TOTALS_CONFIRMED || a->totals->phase == TOTALS_OPENED);
+        BENCH_DEMAND(a->totals->phase == TOTALS_OPENED);
         memcpy(said->hash.byte, a->totals->member.hash, sizeof said->hash.byte);
         said->pads |= UINT32_C(1) << totals_head(v, 1);
     }
     bench_one_sum(b, t);
+    bench_sums(b, t);
 }
 
 /* ---- the environment ---- */

@@ -527,6 +527,65 @@ static void test_split_drawn(void **state)
     assert_true(rate >= bound / 3); /* and the bound is not far off */
 }
 
+/* ---- the same if who adds up lies ---- */
+
+static double plain_tail(double others, double k, double good, double wanted)
+{
+    double tail = 0;
+    for (double j = wanted; j <= k; j++)
+        if (j <= good && k - j <= others - good)
+            tail += exp(lgamma(good + 1) - lgamma(j + 1) - lgamma(good - j + 1) +
+                        lgamma(others - good + 1) - lgamma(k - j + 1) -
+                        lgamma(others - good - k + j + 1) - lgamma(others + 1) + lgamma(k + 1) +
+                        lgamma(others - k + 1));
+    return fmin(tail, 1);
+}
+
+/* Over sets of up to `size`, s of them opened by themselves: every term. */
+static double plain_lying(const uint32_t c[5], double size)
+{
+    const double others = c[0] - 1., k = c[1], t = c[2], lost = c[3], colluders = c[4];
+    const double honest = c[0] - colluders;
+    double total = 0;
+    for (double a = 1; a <= size; a++)
+        for (double s = 0; s <= a; s++) {
+            const double x = plain_tail(others, k, a - 1 + colluders, t);
+            const double y = s < a ? plain_tail(others, k, s + colluders, t - lost) : 1;
+            total +=
+                exp(lgamma(honest + 1) - lgamma(honest - a + 1) - lgamma(s + 1) -
+                    lgamma(a - s + 1) + (s > 0 ? s * log(x) : 0) + (s < a ? (a - s) * log(y) : 0));
+        }
+    return fmin(log2(total), 0);
+}
+
+static void test_lying_risk(void **state)
+{
+    (void)state;
+    static const uint32_t cases[][5] = {
+        {12, 8, 7, 1, 0},    {40, 16, 13, 3, 3},  {60, 24, 18, 5, 0},  {60, 32, 24, 6, 6},
+        {100, 20, 16, 4, 0}, {100, 40, 30, 9, 5}, {100, 40, 30, 9, 40}};
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        const uint32_t *c = cases[n];
+        const double honest = c[0] - (double)c[4];
+        const double got = tacit_gopa_lying_risk(c[0], c[1], c[2], c[3], c[4]);
+        const double want = plain_lying(c, floor(honest / 2));
+        const double curious = tacit_gopa_split_risk(c[0], c[1], c[2], c[4]);
+        if (!(got >= want - 1e-9 && got <= fmin(0.7 * want + 20, 0) && got >= curious))
+            fail_msg("case %zu: %.12g instead of %.12g", n, got, want);
+        const uint64_t sure = tacit_gopa_sure(c[0], c[1], c[2], c[3], c[4], 20);
+        assert_int_equal(sure > 0, got <= -20);
+        assert_true(sure == 0 || (double)sure > honest / 2);
+        assert_true(sure == 0 || plain_lying(c, (double)sure - 1) <= -20);
+        assert_true(sure <= honest && tacit_gopa_sure(c[0], c[1], c[2], c[3], c[4], 30) <= sure);
+    }
+    assert_true(tacit_gopa_lying_risk(100, 40, 10, 10, 0) == 0); /* nothing is left of a quorum */
+    assert_true(tacit_gopa_lying_risk(100, 40, 10, 11, 0) == 0);
+    assert_true(tacit_gopa_lying_risk(0, 0, 0, 0, 0) == 0);
+    assert_int_equal(tacit_gopa_sure(100, 40, 10, 11, 0, 20), 0);
+    assert_true(tacit_gopa_lying_risk(1000000, 32, 24, 8, 0) < -40);
+    assert_true(tacit_gopa_sure(1000000, 32, 24, 8, 0, 40) > 600000);
+}
+
 static void test_partners(void **state)
 {
     (void)state;
@@ -564,7 +623,7 @@ int main(void)
         cmocka_unit_test(test_pair),         cmocka_unit_test(test_pair_is_least),
         cmocka_unit_test(test_proof_tails),  cmocka_unit_test(test_proved),
         cmocka_unit_test(test_split_risk),   cmocka_unit_test(test_split_drawn),
-        cmocka_unit_test(test_partners),
+        cmocka_unit_test(test_lying_risk),   cmocka_unit_test(test_partners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

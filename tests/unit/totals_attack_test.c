@@ -262,6 +262,74 @@ static void test_key_and_pad(void **state)
     done(s.b);
 }
 
+/* The victim pays for some, and does not hear of the last set; the others, who are told that it is
+ * still there, are asked for its seed. */
+static void test_paid_and_opened(void **state)
+{
+    (void)state;
+    for (uint32_t gone = 1; gone < 1 << (SIZE - 1); gone++) {
+        const scene s = open_scene(&plan);
+        const uint32_t victim = other(&s, 3);
+        uint32_t out = 0;
+        for (uint32_t k = 0; k + 1 < SIZE; k++)
+            out |= gone >> k & 1 ? bit(other(&s, k)) : 0;
+        announce(&s, 0, false, s.all);
+        say_set(&s, victim, 1, false, s.all & ~(out & ~bit(victim)));
+        for (uint32_t k = 0; k + 1 < SIZE; k++)
+            if (other(&s, k) != victim)
+                say_set(&s, other(&s, k), 1, true, s.all);
+        flow(&s);
+        for (uint32_t k = 0; k + 1 < SIZE; k++)
+            ask(&s, other(&s, k), victim);
+        done(s.b);
+    }
+}
+
+/* More of those it chose are said to be gone than was planned: it tells no keys at all. */
+static void test_too_many_lost(void **state)
+{
+    (void)state;
+    tacit_totals_plan patient = plan;
+    patient.quorum = 0.55;
+    for (uint32_t gone = 1; gone <= 2; gone++) {
+        const scene s = open_scene(&patient);
+        s.b->plan.losses = 1;
+        announce(&s, 0, false, s.all);
+        say_set(&s, other(&s, 0), 1, false,
+                s.all & ~bit(other(&s, 1)) & ~(gone == 2 ? bit(other(&s, 2)) : 0));
+        assert_int_equal(got(&s, TOTALS_PAID), gone == 1);
+        done(s.b);
+    }
+}
+
+/* Somebody who never came is said to be there all the time: no share of the noise is left to it. */
+static void test_shares_of_nobody(void **state)
+{
+    (void)state;
+    tacit_totals_plan strict = plan;
+    strict.absent = 0;
+    const scene s = open_scene(&strict);
+    const uint32_t nobody = other(&s, 2);
+    for (uint32_t k = 0; k < SIZE; k++)
+        if (k != s.liar && k != nobody)
+            say_set(&s, k, 0, false, s.all);
+    flow(&s);
+    assert_int_equal(got(&s, TOTALS_WORD), SIZE - 2);
+    for (uint32_t k = 0; k < SIZE; k++)
+        if (k != s.liar && k != nobody)
+            say_set(&s, k, 1, true, s.all);
+    for (uint32_t k = 0; k + 1 < SIZE; k++) { /* and the liar agrees with all of them */
+        tacit_public *v = bench_blank(s.b, TOTALS_CONFIRM);
+        tacit_public_set_int(v, 0, 0, (int64_t)TRIAL);
+        totals_put(v, 1, 0, s.b->agent[other(&s, 0)].totals->member.hash, TACIT_MASK_KEY);
+        assert_int_equal(bench_forge(s.b, s.liar, other(&s, k), TOTALS_CONFIRM, v), TACIT_OK);
+    }
+    flow(&s);
+    assert_int_equal(got(&s, TOTALS_SEED), SIZE - 2);
+    assert_int_equal(s.b->agent[other(&s, 0)].parts, SIZE - 2);
+    done(s.b);
+}
+
 /* One after the other leaves and comes back: each set is large enough, all together are not. */
 static void test_taking_turns(void **state)
 {
@@ -579,6 +647,9 @@ int main(void)
         cmocka_unit_test(test_two_faces),
         cmocka_unit_test(test_few),
         cmocka_unit_test(test_key_and_pad),
+        cmocka_unit_test(test_paid_and_opened),
+        cmocka_unit_test(test_too_many_lost),
+        cmocka_unit_test(test_shares_of_nobody),
         cmocka_unit_test(test_taking_turns),
         cmocka_unit_test(test_bits_beyond),
         cmocka_unit_test(test_late_refusal),

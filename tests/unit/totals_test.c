@@ -225,6 +225,32 @@ static void test_liar(void **state)
     }
 }
 
+/* Where not all share masks with all, too, and several blocks add up. */
+static void test_liar_among_many(void **state)
+{
+    (void)state;
+    for (uint32_t liar = 3; liar < 60; liar += SLOW ? 50 : 17) {
+        scene s;
+        totals_toy_options toy = options();
+        toy.rounds = 16;
+        toy.liar = liar;
+        toy.plan.quorum = 0.75;
+        toy.plan.absent = 0.1;
+        toy.plan.span = 20;
+        toy.plan.tries = 20;
+        open(&s, 60, &toy, 0);
+        run(&s, 50000);
+        const tally t = look(&s, 60);
+        assert_int_equal(t.heard, 60 * 16);
+        for (uint32_t k = 0; k < 60; k++) {
+            assert_int_equal(at(&s, k)->expelled, 1);
+            assert_true(k == liar ? at(&s, k)->in == 0 : at(&s, k)->in >= 10);
+            assert_true(at(&s, k)->holds <= 16 + 20);
+        }
+        close_scene(&s);
+    }
+}
+
 /* Gaussian noise between pairs cancels as masks do. */
 static void test_gaussian(void **state)
 {
@@ -327,11 +353,11 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everybody), cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_silent),    cmocka_unit_test(test_churn),
-        cmocka_unit_test(test_refused),   cmocka_unit_test(test_liar),
-        cmocka_unit_test(test_gaussian),  cmocka_unit_test(test_checkpoint),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_everybody),       cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_silent),          cmocka_unit_test(test_churn),
+        cmocka_unit_test(test_refused),         cmocka_unit_test(test_liar),
+        cmocka_unit_test(test_liar_among_many), cmocka_unit_test(test_gaussian),
+        cmocka_unit_test(test_checkpoint),      cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,8 @@ count() {
     echo "$1: $2 passed, $3 failed ($((SECONDS - stage_start)) s)"
 }
 
-# stage LABEL FOLDER CTEST-ARGUMENTS -- CMAKE-ARGUMENTS
+# stage LABEL FOLDER CTEST-ARGUMENTS -- CMAKE-ARGUMENTS; -j 4 is for two processors, see
+# tests/CMakeLists.txt.
 stage() {
     label=$1 folder=$2 ctest_args=()
     shift 2
@@ -28,7 +29,7 @@ stage() {
         return
     fi
     log=$folder/ctest.log
-    ctest --test-dir "$folder" -j 2 --output-on-failure --no-tests=error "${ctest_args[@]}" \
+    ctest --test-dir "$folder" -j 4 --output-on-failure --no-tests=error "${ctest_args[@]}" \
         >"$log" 2>&1
     status=$?
     summary=$(sed -n 's/.* \([0-9]*\) tests failed out of \([0-9]*\)$/\1 \2/p' "$log")

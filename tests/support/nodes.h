@@ -60,7 +60,7 @@ struct nodes {
     size_t frame_count, frame_capacity;
     double clock;
     uint64_t sent, received, lives;
-    char folder[64];
+    char folder[96];
     tacit_metric_sink *metric;
     void *metric_ctx;
 };

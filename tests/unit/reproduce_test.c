@@ -50,8 +50,8 @@ static void test_same_for_any_threads(void **state)
     (void)state;
     for (size_t k = 0; tacit_reproductions[k]; k++) {
         if (tacit_reproductions[k]->needs_data)
-            continue;       /* tests have none */
-        if (SLOW_THREADS) { /* races are looked for here; what comes out, in other builds */
+            continue; /* tests have none */
+        if (SLOW) {   /* accesses and races are looked for here; results, in the plain build */
             tacit_reproduced_free(quick(tacit_reproductions[k]->name, 1, 3));
             continue;
         }
@@ -318,7 +318,7 @@ static void test_numbers_for_people(void **state)
 static void test_chorus(void **state)
 {
     (void)state;
-    if (SLOW_THREADS) /* test_same_for_any_threads ran them */
+    if (SLOW) /* test_same_for_any_threads ran them */
         return;
     tacit_reproduced *result = quick("chorus-budgets", 1, 2);
     assert_true(row_of(result, "cd, epsilon 5") > 0.1 + row_of(result, "cd, epsilon 0.05"));

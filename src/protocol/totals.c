@@ -139,7 +139,11 @@ static tacit_status begin(totals_at *a)
     s->next = 0;
     s->attempt = 0;
     s->over = s->ready = s->spent = false;
+    s->search.blamed[0] = s->search.blamed[1] = 0;
     s->outcome = TOTALS_GOES_ON;
+    const tacit_status status = totals_adder_recount(a);
+    if (status != TACIT_OK)
+        return status;
     return s->tries > 0 ? totals_begin_try(a) : wait_before(a);
 }
 
@@ -164,8 +168,8 @@ static tacit_totals_outcome outcome_of(const tacit_totals *s)
     if (s->ready)
         return TACIT_TOTAL_HEARD;
     return s->outcome == TOTALS_TOO_FEW && !s->spent ? TACIT_TOTAL_REFUSED
-           : s->outcome == TOTALS_DONE  ? TACIT_TOTAL_SPOILED
-                                        : TACIT_TOTAL_LOST;
+           : s->outcome == TOTALS_DONE               ? TACIT_TOTAL_SPOILED
+                                                     : TACIT_TOTAL_LOST;
 }
 
 /* What users see are two vectors of their own shapes; the result has both in one. */

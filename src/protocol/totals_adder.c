@@ -254,6 +254,49 @@ static tacit_status list(totals_at *a)
     return totals_send(a, totals_agent_at(&roles, 0), TOTALS_LIST, v);
 }
 
+/* A member whose word is here and whose seed is not, plus 1. */
+static uint64_t first_closed(const totals_at *a)
+{
+    const totals_adder *d = &a->s->adder;
+    const totals_roles roles = roles_of(a, d->trial);
+    for (uint32_t k = 0; k < d->members; k++)
+        if (in_set(a, d->set[1], k) && !(totals_rows(a->plan, a->s)[k].flags & ROW_SEEDED))
+            return totals_agent_at(&roles, position_of(a, k)) + UINT64_C(1);
+    return 0;
+}
+
+static bool lists(const tacit_public *word, tacit_agent agent)
+{
+    for (uint32_t k = 0; k < totals_head(word, 1); k++) {
+        bool chosen;
+        if (totals_word_partner(word, k, &chosen) == agent)
+            return true;
+    }
+    return false;
+}
+
+void totals_one_ended(const totals_at *a, uint64_t ends[2])
+{
+    const totals_adder *d = &a->s->adder;
+    const totals_row *row = totals_rows(a->plan, a->s);
+    const totals_roles roles = roles_of(a, d->trial);
+    ends[0] = ends[1] = 0;
+    if (roles.blocks > 1 || d->trial != a->s->speaker.trial || !d->set[1])
+        return; /* who adds up has not all words */
+    for (uint32_t k = 0; k < d->members; k++)
+        for (uint32_t j = 0; row[k].word && j < totals_head(row[k].word, 1); j++) {
+            bool chosen;
+            const tacit_agent self = totals_agent_at(&roles, k);
+            const tacit_agent p = totals_word_partner(row[k].word, j, &chosen);
+            const totals_row *other = &row[totals_position(&roles, p)];
+            if (other->word && !lists(other->word, self)) {
+                ends[0] = self + UINT64_C(1);
+                ends[1] = p + UINT64_C(1);
+                return;
+            }
+        }
+}
+
 static tacit_status part(totals_at *a, bool good)
 {
     tacit_status status;
@@ -266,6 +309,7 @@ static tacit_status part(totals_at *a, bool good)
     tacit_public_set_int(v, 0, 0, (int64_t)d->trial);
     tacit_public_set_int(v, 0, 1, d->block);
     tacit_public_set_int(v, 0, 2, good);
+    tacit_public_set_int(v, 0, 3, good ? 0 : (int64_t)first_closed(a));
     if (good)
         tacit_public_copy_segment(v, 1, d->sum, 0);
     for (uint32_t place = 0; place < d->members && good; place++)
@@ -351,22 +395,21 @@ tacit_status totals_on_here(totals_at *a, tacit_agent from, const tacit_public *
         return TACIT_OK;
     const bool waited = answer(a, place) == 0;
     totals_rows(a->plan, a->s)[place].flags |= leaving ? ROW_LEFT : ROW_HERE;
-    a->s->adder.pending -= waited && answer(a, place) != 0;
+    a->s->adder.pending -= !a->s->adder.listed && waited && answer(a, place) != 0;
     return totals_adder_look(a);
 }
 
-/* Partners within range, no more than there is room for. */
-static bool is_sound(const totals_at *a, const tacit_public *word)
+bool totals_word_is_sound(const tacit_totals_plan *plan, const tacit_public *word)
 {
     const uint64_t count = totals_head(word, 1), chosen = totals_head(word, 2);
     const uint64_t threshold = totals_head(word, 3);
     uint64_t found = 0;
-    if (count == 0 || count > a->plan->room || chosen > a->plan->partners || threshold == 0 ||
+    if (count == 0 || count > plan->room || chosen > plan->partners || threshold == 0 ||
         threshold > chosen)
         return false;
     for (uint32_t k = 0; k < count; k++) {
         bool is_chosen;
-        if (totals_word_partner(word, k, &is_chosen) >= a->plan->agents)
+        if (totals_word_partner(word, k, &is_chosen) >= plan->agents)
             return false;
         found += is_chosen;
     }
@@ -389,7 +432,7 @@ tacit_status totals_on_word(totals_at *a, tacit_agent from, const tacit_public *
     if (totals_head(v, 0) != d->trial || d->trial == 0 || d->step != 1 || d->listed)
         return TACIT_OK;
     const uint32_t place = place_of(a, from);
-    if (place == UINT32_MAX || !is_sound(a, v) || !is_signed(a, from, v))
+    if (place == UINT32_MAX || !totals_word_is_sound(a->plan, v) || !is_signed(a, from, v))
         return TACIT_OK;
     totals_row *row = &totals_rows(a->plan, a->s)[place];
     if (answer(a, place) == 0) { /* the first one counts */

@@ -143,12 +143,16 @@ tacit_status totals_board_tell(totals_at *a)
     return status;
 }
 
+bool totals_board_fits(const tacit_totals_plan *plan, const tacit_public *v)
+{
+    return plan->board && totals_head(v, 2) <= plan->span &&
+           totals_head(v, 3) <= (uint64_t)plan->span * plan->room;
+}
+
 tacit_status totals_on_board(totals_at *a, tacit_agent from, const tacit_public *v)
 {
     const uint64_t trial = totals_head(v, 0);
-    if (!a->plan->board || trial >> 8 < a->s->round || trial >> 8 >= TOTALS_ROUNDS ||
-        totals_head(v, 2) > a->plan->span ||
-        totals_head(v, 3) > (uint64_t)a->plan->span * a->plan->room)
+    if (!totals_board_fits(a->plan, v) || trial >> 8 < a->s->round || trial >> 8 >= TOTALS_ROUNDS)
         return TACIT_OK;
     const totals_roles roles = totals_roles_of(a->plan, tacit_facts_of(&a->env)->run, trial);
     if (from != totals_agent_at(&roles, 0))

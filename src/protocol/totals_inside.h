@@ -33,8 +33,9 @@ enum {
     TOTALS_CONFIRM, /* try | hash */
     TOTALS_ASK,     /* try, whose pad */
     TOTALS_PAD,     /* try, whose | pad */
-    TOTALS_PART,    /* try, block, good | numbers | beside */
-    TOTALS_RESULT,  /* try, what, members, judged before | numbers | beside | search */
+    TOTALS_PART,    /* try, block, good, blamed | numbers | beside */
+    TOTALS_RESULT,  /* try, what, members, judged before, blamed, blamed | numbers | beside | search
+                     */
     TOTALS_BOARD,
     TOTALS_PADS, /* not sent: room for the pads an adder collects */
     TOTALS_KINDS
@@ -90,6 +91,7 @@ typedef struct totals_search {
     uint32_t expelled;
     uint64_t prefix[TOTALS_EXPELLED];
     uint32_t length[TOTALS_EXPELLED], salted[TOTALS_EXPELLED];
+    uint64_t blamed[2]; /* agent + 1: sit out until the round is over */
 } totals_search;
 
 /* The agent as a member of the try that is under way. */
@@ -275,6 +277,10 @@ tacit_status totals_ask_pads(totals_at *a);
 tacit_status totals_on_pad(totals_at *a, tacit_agent from, const tacit_public *v);
 /* Of a word: who is its k-th partner, and whether that one was chosen (its number among those). */
 tacit_agent totals_word_partner(const tacit_public *word, uint32_t k, bool *chosen);
+/* Of one that has just come, or was in a checkpoint: partners within range, shares for those. */
+bool totals_word_is_sound(const tacit_totals_plan *plan, const tacit_public *word);
+/* Two agents, plus 1, of which one uses an edge and the other does not; zeros: none was found. */
+void totals_one_ended(const totals_at *a, uint64_t ends[2]);
 
 /* totals_speaker.c */
 tacit_status totals_on_list(totals_at *a, tacit_agent from, const tacit_public *v);
@@ -288,6 +294,7 @@ tacit_status totals_board_tell(totals_at *a);
 tacit_status totals_board_begin(totals_at *a);
 void totals_board_seed(totals_at *a, uint32_t place, const uint8_t seed[TACIT_MASK_KEY]);
 tacit_status totals_on_board(totals_at *a, tacit_agent from, const tacit_public *v);
+bool totals_board_fits(const tacit_totals_plan *plan, const tacit_public *board);
 /* What a word's signature is of. */
 void totals_word_sign_text(const totals_at *a, tacit_agent agent, const tacit_public *word,
                            uint8_t text[TACIT_MASK_KEY]);

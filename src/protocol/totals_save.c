@@ -96,6 +96,8 @@ static void search(both *b, totals_search *s)
     one_u32(b, &s->turn, 7);
     one_u32(b, &s->salt, UINT32_MAX);
     one_flag(b, &s->active);
+    one_u64(b, &s->blamed[0]);
+    one_u64(b, &s->blamed[1]);
     one_u32(b, &s->expelled, TOTALS_EXPELLED);
     for (uint32_t k = 0; k < s->expelled; k++) {
         one_u64(b, &s->prefix[k]);
@@ -146,6 +148,9 @@ static void adder(both *b, const tacit_totals_plan *plan, tacit_totals *s)
         one_public(b, &row->word, &plan->kind[TOTALS_WORD]);
         one_public(b, &row->paid, &plan->kind[TOTALS_PAID]);
         one_byte(b, &row->flags, 15);
+        if (b->load && ((row->word && !totals_word_is_sound(plan, row->word)) ||
+                        (row->paid && (!row->word || totals_head(row->paid, 2) > plan->room))))
+            tacit_loader_refuse(b->load, "a word that no member says makes no sense");
     }
     const bool asked = d->step >= 1 && d->trial && !d->parted;
     if (b->load && ((asked && !d->set[1]) || (d->step >= 2 && asked && !d->set[0])))
@@ -196,6 +201,8 @@ static void all(both *b, const tacit_totals_plan *plan, tacit_totals *s)
     speaker(b, plan, s);
     one_public(b, &s->result, &plan->kind[TOTALS_RESULT]);
     one_public(b, &s->board, &plan->kind[TOTALS_BOARD]);
+    if (b->load && s->board && !totals_board_fits(plan, s->board))
+        tacit_loader_refuse(b->load, "a board with more words than members makes no sense");
 }
 
 void tacit_totals_save(const tacit_totals_plan *plan, const tacit_totals *totals,

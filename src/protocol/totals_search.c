@@ -23,6 +23,10 @@
  * eighth without which a sum is fine has the liar in it. If none is, there are several in different
  * eighths: another hash may put them into one.
  *
+ * Who makes a try fail in a way that points to it (a word whose seed cannot be had, an edge that
+ * only one of two uses) need not be searched for: it sits out for the rest of the round, both ends
+ * of the edge do. That may hit somebody honest, as may any adder that does not list it.
+ *
  * All of it follows from public outcomes, so everybody who hears them has the same state.
  */
 #include "protocol/totals_inside.h"
@@ -68,6 +72,8 @@ static uint32_t eighth(const totals_search *s, uint64_t h)
 
 bool totals_allowed(const tacit_totals_plan *plan, const totals_search *s, tacit_agent agent)
 {
+    if (agent + UINT64_C(1) == s->blamed[0] || agent + UINT64_C(1) == s->blamed[1])
+        return false;
     if (!s->active && s->expelled == 0)
         return true;
     if (is_expelled(plan, s, agent))
@@ -273,5 +279,6 @@ void totals_search_hear(totals_search *out, const tacit_public *v)
         s.length[k] = (uint32_t)length;
         s.salted[k] = (uint32_t)salt;
     }
+    memcpy(s.blamed, out->blamed, sizeof s.blamed);
     *out = s;
 }

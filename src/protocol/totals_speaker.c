@@ -57,6 +57,20 @@ static tacit_status tell_adders(totals_at *a, uint32_t kind, const tacit_public 
     return status == TACIT_OK ? totals_tell(a, self, kind, v) : status;
 }
 
+/* With whom it cannot be put together, if that is known. */
+static tacit_status blame(totals_at *a, uint64_t one, uint64_t other)
+{
+    totals_speaker *p = &a->s->speaker;
+    tacit_status status = TACIT_OK;
+    if (!p->result)
+        p->result = totals_new(a, TOTALS_RESULT, &status);
+    if (status != TACIT_OK)
+        return status;
+    tacit_public_set_int(p->result, 0, 4, (int64_t)one);
+    tacit_public_set_int(p->result, 0, 5, (int64_t)other);
+    return TACIT_OK;
+}
+
 static tacit_status end(totals_at *a, totals_what what)
 {
     totals_speaker *p = &a->s->speaker;
@@ -108,8 +122,12 @@ static tacit_status say_set(totals_at *a)
     const uint32_t count = size_of(p->set);
     const bool few = p->step == 0 && count < a->plan->least;
     const bool last = p->step >= 1 && same_set(p->set, p->last);
-    if (last && p->edges != 0)
-        return end(a, TOTALS_FAILED); /* an edge with one end */
+    if (last && p->edges != 0) { /* an edge with one end */
+        uint64_t ends[2];
+        totals_one_ended(a, ends);
+        status = blame(a, ends[0], ends[1]);
+        return status == TACIT_OK ? end(a, TOTALS_FAILED) : status;
+    }
     if ((p->step >= 1 && count == 0) || p->step + 1 >= TOTALS_STEPS)
         return end(a, TOTALS_FAILED);
     tacit_public *set = p->set, *next = totals_new(a, TOTALS_SET, &status);
@@ -200,9 +218,11 @@ tacit_status totals_on_part(totals_at *a, tacit_agent from, const tacit_public *
     if (block >= roles.blocks || totals_agent_at(&roles, block) != from ||
         totals_heard(a->plan, a->s)[block] || !is_needed(a, &roles, (uint32_t)block))
         return TACIT_OK;
-    if (totals_head(v, 2) != 1)
-        return end(a, TOTALS_FAILED);
     tacit_status status = TACIT_OK;
+    if (totals_head(v, 2) != 1) {
+        status = blame(a, totals_head(v, 3), 0);
+        return status == TACIT_OK ? end(a, TOTALS_FAILED) : status;
+    }
     if (!p->result)
         p->result = totals_new(a, TOTALS_RESULT, &status);
     if (status != TACIT_OK)
@@ -313,7 +333,10 @@ tacit_status totals_on_result(totals_at *a, tacit_agent from, const tacit_public
         if (trial >> 8 != s->round || trial < s->member.trial)
             return TACIT_OK;
         s->attempt = (uint32_t)(trial & 255); /* the others may be ahead */
-        return totals_fail_try(a, (totals_what)what);
+        for (size_t k = 0; k < 2 && totals_head(v, 4); k++)
+            s->search.blamed[k] = totals_head(v, 4 + k);
+        status = totals_adder_recount(a);
+        return status == TACIT_OK ? totals_fail_try(a, (totals_what)what) : status;
     }
     const bool nonsense = is_nonsense(a->plan, v);
     if (totals_head(v, 3) > s->judged && totals_head(v, 3) < trial)

@@ -527,6 +527,94 @@ static void test_one_end(void **state)
     done(b);
 }
 
+static tacit_totals_plan lenient(void)
+{
+    tacit_totals_plan p = plan;
+    p.quorum = 0.55;
+    return p;
+}
+
+/* Everybody who is honest hears one sum, of `members`, after one try that failed. */
+static void check_second_try(const bench *b, uint32_t liar, uint32_t members)
+{
+    for (uint32_t k = 0; k < SIZE; k++) {
+        if (k == liar)
+            continue;
+        assert_int_equal(b->agent[k].heard, 1);
+        assert_int_equal(b->agent[k].members, members);
+        assert_true(b->agent[k].holds <= 2);
+    }
+}
+
+/* The same with a quorum without the two: the round is done again, and they sit out. */
+static void test_ends_sit_out(void **state)
+{
+    (void)state;
+    const tacit_totals_plan p = lenient();
+    bench *b = fresh(&p);
+    tacit_status status = TACIT_OK;
+    b->honest = true;
+    for (uint32_t k = 0; k < SIZE; k++) {
+        b->agent[k].rounds = 1;
+        assert_int_equal(bench_start(b, k), TACIT_OK);
+    }
+    for (int turn = 0; turn < 500 && status == TACIT_OK; turn++) {
+        status = bench_settle(b, UINT32_MAX);
+        totals_partner *edge = totals_find(b->agent[2].totals, 5);
+        assert_non_null(edge);
+        edge->told = edge->settled = UINT64_MAX;
+        if (status == TACIT_OK && !bench_ring(b, &status))
+            break;
+    }
+    assert_int_equal(status, TACIT_OK);
+    check_second_try(b, UINT32_MAX, SIZE - 2);
+    done(b);
+}
+
+/* One says a word with shares of nothing, and then does not tell its seed. */
+static tacit_status deliver_bad_shares(bench *b, uint32_t liar)
+{
+    tacit_status status = TACIT_OK;
+    while (b->messages && status == TACIT_OK) {
+        const bench_message m = bench_take(b, 0);
+        tacit_public *bad = NULL;
+        if (m.from == liar && m.kind == TOTALS_WORD) {
+            bad = bench_blank(b, TOTALS_WORD);
+            for (uint32_t k = 0; k < 6; k++)
+                tacit_public_copy_segment(bad, k, m.payload, k);
+            for (size_t k = 4; k < tacit_public_count(bad, 3); k++)
+                tacit_public_set_int(bad, 3, k, 7);
+            status = bench_forge(b, liar, m.to, TOTALS_WORD, bad);
+        } else if (m.from != liar || m.kind != TOTALS_SEED) {
+            status = bench_deliver(b, &m);
+        }
+        bench_lose(b, &m);
+    }
+    return status;
+}
+
+static void test_bad_shares(void **state)
+{
+    (void)state;
+    const tacit_totals_plan p = lenient();
+    bench *b = fresh(&p);
+    const uint32_t liar = (bench_speaker(b, TRIAL) + 3) % SIZE;
+    tacit_status status = TACIT_OK;
+    for (uint32_t k = 0; k < SIZE; k++) {
+        b->agent[k].rounds = 1;
+        b->agent[k].liar = k == liar;
+        assert_int_equal(bench_start(b, k), TACIT_OK);
+    }
+    for (int turn = 0; turn < 500 && status == TACIT_OK; turn++) {
+        status = deliver_bad_shares(b, liar);
+        if (status == TACIT_OK && !bench_ring(b, &status))
+            break;
+    }
+    assert_int_equal(status, TACIT_OK);
+    check_second_try(b, liar, SIZE - 1);
+    done(b);
+}
+
 /* ---- whatever comes to mind ---- */
 
 static int64_t odd_number(dice *d, const bench *b)
@@ -644,6 +732,8 @@ int main(void)
         cmocka_unit_test(test_two_last_sets),
         cmocka_unit_test(test_fewer_than_planned),
         cmocka_unit_test(test_one_end),
+        cmocka_unit_test(test_ends_sit_out),
+        cmocka_unit_test(test_bad_shares),
         cmocka_unit_test(test_two_faces),
         cmocka_unit_test(test_few),
         cmocka_unit_test(test_key_and_pad),

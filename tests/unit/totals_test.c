@@ -251,6 +251,22 @@ static void test_liar_among_many(void **state)
     }
 }
 
+/* Everybody must be there, always. */
+static void test_strict_quorum(void **state)
+{
+    (void)state;
+    for (uint32_t agents = 12; agents <= 60; agents += 48) {
+        scene s;
+        totals_toy_options toy = options();
+        toy.plan.quorum = 1;
+        toy.plan.absent = 0;
+        open(&s, agents, &toy, 1);
+        run(&s, 1e4);
+        check_full(&s, agents);
+        close_scene(&s);
+    }
+}
+
 /* Gaussian noise between pairs cancels as masks do. */
 static void test_gaussian(void **state)
 {
@@ -353,11 +369,12 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everybody),       cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_silent),          cmocka_unit_test(test_churn),
-        cmocka_unit_test(test_refused),         cmocka_unit_test(test_liar),
-        cmocka_unit_test(test_liar_among_many), cmocka_unit_test(test_gaussian),
-        cmocka_unit_test(test_checkpoint),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_everybody),     cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_silent),        cmocka_unit_test(test_churn),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_liar),
+        cmocka_unit_test(test_strict_quorum), cmocka_unit_test(test_liar_among_many),
+        cmocka_unit_test(test_gaussian),      cmocka_unit_test(test_checkpoint),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,18 @@ data: public scale of private records@src/data/deal.c@s/tacit_slice_scale(&d->sl
 data: components not centred@src/data/slice.c@s/slice->room\[f\] = x\[f\] - slice->centre\[f\]/slice->room[f] = x[f]/@unit/slice_test
 figures of 002: the two splits swapped@src/reproduce/owners.c@s/? "cap" : "horizon"/? "horizon" : "cap"/@unit/owners_test
 rounds: words of two rounds mixed@src/protocol/rounds.c@s/2 \* slot + !now/2 * slot/@conformance/conformance_sim_test
+totals: pads before the own seed@src/protocol/totals_member.c@s/s->phase != TOTALS_OPENED ||/s->phase < TOTALS_CONFIRMED ||/@unit/totals_attack_test
+totals: shares for members that may not be there@src/protocol/totals_plan.c@s/honest < sure ? honest : sure/honest/@unit/totals_attack_test
+totals: keys of any number that it chose@src/protocol/totals_member.c@s/lost_of_chosen(s) <= a->plan->losses/lost_of_chosen(s) < 99/@unit/totals_attack_test
+totals: fewer members than noise was made for@src/protocol/totals_member.c@s/return count >= needed \&\& /return /@unit/totals_attack_test
+totals: no quorum@src/protocol/totals_member.c@s/ \&\& present_of_chosen(s) >= s->member.threshold//@unit/totals_attack_test
+totals: a seed without confirmations@src/protocol/totals_member.c@s/ || agree < s->member.threshold//@unit/totals_attack_test
+totals: sets that grow@src/protocol/totals_member.c@s/if (!is_part_of(v, s->member.set, a->plan->agents))/if (0)/@unit/totals_attack_test
+totals: an adder called away@src/protocol/totals_adder.c@s/trial > d->trial \&\& a->s->member.trial <= d->trial;/false;/@unit/totals_test
+totals: nobody sits out@src/protocol/totals_speaker.c@s/k < 2 \&\& totals_head(v, 4)/k < 0/@unit/totals_attack_test
+totals: results missed for good@src/protocol/totals_speaker.c@s/totals_head(v, 3) > s->judged/0/@unit/totals_test
+gopa: risk without those opened by others@src/graph/gopa_risk.c@s/    if (!s->lying)/    if (s)/@unit/gopa_plan_test
+gopa: own share counted@src/protocol/totals_plan.c@s/const uint32_t own = plan->colluders == 0;/const uint32_t own = 0;/@unit/totals_attack_test
 ledger: nothing charged@src/privacy/ledger.c@s/last->releases++;/;/@unit/release_test
 ledger: touched permit handed back@src/privacy/ledger.c@s/if (permit->state != TACIT_PERMIT_RESERVED)/if (permit->state == TACIT_PERMIT_SPENT)/@unit/release_test
 ledger: budget ignored@src/privacy/ledger.c@s/if (isinf(budget->epsilon) \&\& budget->epsilon > 0)/if (budget)/@unit/release_test

@@ -85,7 +85,7 @@ expect 2 '"--kind" is "rnig"' "$TACIT" graph --kind rnig -n 5
 expect 3 'an even product' "$TACIT" graph -n 5 -k 3
 expect 3 'an even number' "$TACIT" graph --kind watts-strogatz -n 20 -k 3
 expect 3 'graph.fiedler goes with' "$TACIT" graph --kind ring -n 5 --fiedler 0.5
-expect 3 'the nearest had 0.8' "$TACIT" graph --kind erdos-renyi -n 10 --fiedler 0.9
+expect 3 'the nearest had 0.8' "$TACIT" graph --kind erdos-renyi -n 10 --fiedler 0.88
 expect 3 'would have about 5e+15 edges' "$TACIT" graph --kind complete -n 100000000
 expect 3 'graph.path' "$TACIT" graph --kind edges
 expect 3 'cannot open "nowhere.txt"' "$TACIT" graph --kind edges --path nowhere.txt

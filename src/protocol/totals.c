@@ -152,6 +152,7 @@ tacit_status totals_fail_try(totals_at *a, totals_what what)
 {
     tacit_totals *s = a->s;
     s->outcome = (uint8_t)what;
+    s->missed |= what == TOTALS_FAILED;
     if (++s->attempt >= a->plan->tries) {
         s->over = true;
         s->phase = TOTALS_ASIDE;
@@ -327,6 +328,7 @@ void tacit_totals_end(tacit_env *env, const tacit_totals_plan *plan, tacit_total
     totals_speaker_clear(&a);
     tacit_drop(env, totals->member.set);
     tacit_drop(env, totals->result);
+    tacit_drop(env, totals->early);
     tacit_drop(env, totals->board);
     tacit_mask_wipe(&totals->keys, sizeof totals->keys);
     tacit_mask_wipe(totals->secret, sizeof totals->secret);

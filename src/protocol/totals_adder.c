@@ -86,7 +86,8 @@ static tacit_status serve(totals_at *a, uint64_t trial)
 static bool is_busy(const totals_at *a, uint64_t trial)
 {
     const totals_adder *d = &a->s->adder;
-    return d->members > 0 && trial > d->trial && a->s->member.trial <= d->trial;
+    return d->members > 0 && trial > d->trial && a->s->member.trial <= d->trial &&
+           a->s->phase != TOTALS_IDLE;
 }
 
 static void keep_for_later(totals_at *a, tacit_agent from, uint64_t trial)
@@ -284,12 +285,13 @@ void totals_one_ended(const totals_at *a, uint64_t ends[2])
     if (roles.blocks > 1 || d->trial != a->s->speaker.trial || !d->set[1])
         return; /* who adds up has not all words */
     for (uint32_t k = 0; k < d->members; k++)
-        for (uint32_t j = 0; row[k].word && j < totals_head(row[k].word, 1); j++) {
+        for (uint32_t j = 0;
+             in_set(a, d->set[1], k) && row[k].word && j < totals_head(row[k].word, 1); j++) {
             bool chosen;
             const tacit_agent self = totals_agent_at(&roles, k);
             const tacit_agent p = totals_word_partner(row[k].word, j, &chosen);
-            const totals_row *other = &row[totals_position(&roles, p)];
-            if (other->word && !lists(other->word, self)) {
+            const uint32_t at = (uint32_t)totals_position(&roles, p);
+            if (in_set(a, d->set[1], at) && row[at].word && !lists(row[at].word, self)) {
                 ends[0] = self + UINT64_C(1);
                 ends[1] = p + UINT64_C(1);
                 return;
@@ -326,7 +328,9 @@ static tacit_status part(totals_at *a, bool good)
 tacit_status totals_adder_look(totals_at *a)
 {
     const totals_adder *d = &a->s->adder;
-    if (d->trial == 0 || d->listed || d->parted || d->pending > 0)
+    /* Who may take part follows from the try before: wait until this agent has heard of it. */
+    const bool ahead = d->step == 0 && d->trial > a->s->member.trial && a->s->phase != TOTALS_IDLE;
+    if (d->trial == 0 || d->listed || d->parted || d->pending > 0 || ahead)
         return TACIT_OK;
     return d->step > TOTALS_STEPS ? part(a, true) : list(a);
 }
@@ -429,7 +433,7 @@ static bool is_signed(totals_at *a, tacit_agent from, const tacit_public *word)
 tacit_status totals_on_word(totals_at *a, tacit_agent from, const tacit_public *v)
 {
     totals_adder *d = &a->s->adder;
-    if (totals_head(v, 0) != d->trial || d->trial == 0 || d->step != 1 || d->listed)
+    if (totals_head(v, 0) != d->trial || d->members == 0 || d->step != 1 || d->listed)
         return TACIT_OK;
     const uint32_t place = place_of(a, from);
     if (place == UINT32_MAX || !totals_word_is_sound(a->plan, v) || !is_signed(a, from, v))
@@ -460,7 +464,7 @@ static bool keys_signed(totals_at *a, tacit_agent from, const tacit_public *v)
 tacit_status totals_on_paid(totals_at *a, tacit_agent from, const tacit_public *v)
 {
     totals_adder *d = &a->s->adder;
-    if (totals_head(v, 0) != d->trial || d->trial == 0 || d->step < 2 || d->listed ||
+    if (totals_head(v, 0) != d->trial || d->members == 0 || d->step < 2 || d->listed ||
         totals_head(v, 1) + 1 != d->step || totals_head(v, 2) > a->plan->room)
         return TACIT_OK;
     const uint32_t place = place_of(a, from);
@@ -534,7 +538,7 @@ tacit_status totals_adder_set(totals_at *a, const tacit_public *v)
 {
     totals_adder *d = &a->s->adder;
     const uint64_t step = totals_head(v, 1);
-    if (totals_head(v, 0) != d->trial || d->trial == 0 || step != d->step || !d->listed)
+    if (totals_head(v, 0) != d->trial || d->members == 0 || step != d->step || !d->listed)
         return TACIT_OK;
     const bool last = totals_head(v, 2) == 1, goes_on = totals_head(v, 3) == TOTALS_GOES_ON;
     tacit_drop(&a->env, d->set[0]);

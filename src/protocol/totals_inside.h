@@ -69,16 +69,16 @@ typedef enum totals_phase {
 
 typedef struct totals_partner {
     uint32_t agent;
-    uint8_t chosen;    /* this agent chose it */
-    uint8_t chose;     /* it chose this agent */
-    uint8_t agreed;    /* `shared` is known */
-    uint8_t in;        /* of the try's current set */
-    uint8_t masked;    /* there is a mask with it in the word */
-    uint32_t position; /* in the try, once the first set was heard */
-    uint64_t told;     /* chosen: the edge is used from this try on; 0: not yet */
-    uint64_t settled;  /* the same, as it said who chose this agent */
-    uint64_t about;    /* the try it has confirmed */
-    uint8_t hash[16];  /* and the set */
+    uint8_t chosen;               /* this agent chose it */
+    uint8_t chose;                /* it chose this agent */
+    uint8_t agreed;               /* `shared` is known */
+    uint8_t in;                   /* of the try's current set */
+    uint8_t masked;               /* there is a mask with it in the word */
+    uint32_t position;            /* in the try, once the first set was heard */
+    uint64_t told;                /* chosen: the edge is used from this try on; 0: not yet */
+    uint64_t settled;             /* the same, as it said who chose this agent */
+    uint64_t about;               /* the try it has confirmed */
+    uint8_t hash[TACIT_MASK_KEY]; /* and the set */
     uint8_t shared[TACIT_MASK_KEY];
 } totals_partner;
 
@@ -152,6 +152,9 @@ struct tacit_totals {
     bool over;       /* all tries of the round are */
     bool ready;      /* its result is there */
     bool spent;      /* a number was asked for in this round */
+    bool missed;     /* a try ended without a result since the last that was judged */
+    uint64_t rumour; /* a round far ahead that somebody has told a result of, */
+    uint64_t source; /* who, plus 1 */
     uint8_t outcome; /* what the last try came to: totals_what */
     uint64_t judged; /* the last try whose result was looked at */
     uint32_t members;
@@ -161,6 +164,8 @@ struct tacit_totals {
     totals_adder adder;
     totals_speaker speaker;
     const tacit_public *result; /* the last one heard */
+    const tacit_public *early;  /* one of a try that this agent has not begun, */
+    uint64_t early_from;        /* from whom */
     const tacit_public *board;
     /* plan->room totals_partner, plan->span totals_row, as many bits for `later`, plan->blocks
      * bytes of the speaker's */
@@ -310,11 +315,14 @@ uint32_t totals_parts(const tacit_totals_plan *plan, uint32_t present, uint32_t 
 bool totals_fits_together(const tacit_totals_plan *plan, uint64_t agents, uint32_t threshold);
 
 /* totals_search.c */
+/* Suspects sit out an eighth at a time, not half of them, and quorums stay what they are. */
+bool totals_by_eighths(const tacit_totals_plan *plan);
 bool totals_allowed(const tacit_totals_plan *plan, const totals_search *search, tacit_agent agent);
 void totals_search_note(const tacit_totals_plan *plan, totals_search *search, bool spoiled);
 /* For those who missed results: to and from segment 3 of one. */
-enum { TOTALS_SEARCH_WORDS = 7 + 3 * TOTALS_EXPELLED };
+enum { TOTALS_SEARCH_WORDS = 6 };
 void totals_search_tell(tacit_public *result, const totals_search *search);
-void totals_search_hear(totals_search *search, const tacit_public *result);
+void totals_search_hear(const tacit_totals_plan *plan, totals_search *search,
+                        const tacit_public *result);
 
 #endif

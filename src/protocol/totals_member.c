@@ -58,6 +58,21 @@ static tacit_status say_here(totals_at *a, bool leaving)
     return totals_send(a, own_adder(a), TOTALS_HERE, v);
 }
 
+/* The result of this try has overtaken that of the one before. */
+static tacit_status take_early(totals_at *a)
+{
+    tacit_totals *s = a->s;
+    const tacit_public *v = s->early;
+    if (!v || totals_head(v, 0) > s->member.trial)
+        return TACIT_OK;
+    s->early = NULL;
+    const tacit_status status = totals_head(v, 0) == s->member.trial
+                                    ? totals_on_result(a, (tacit_agent)s->early_from, v)
+                                    : TACIT_OK;
+    tacit_drop(&a->env, v);
+    return status;
+}
+
 tacit_status totals_begin_try(totals_at *a)
 {
     tacit_totals *s = a->s;
@@ -77,8 +92,12 @@ tacit_status totals_begin_try(totals_at *a)
     if (status != TACIT_OK)
         return status;
     status = totals_adder_next(a);
-    /* handling one's own words can end a try at once */
-    return status == TACIT_OK && s->member.trial == trial &&
+    if (status == TACIT_OK)
+        status = totals_adder_recount(a);
+    if (status == TACIT_OK)
+        status = take_early(a);
+    /* either can have ended the try at once */
+    return status == TACIT_OK && s->member.trial == trial && !s->ready &&
                    (s->phase == TOTALS_ROLL || s->phase == TOTALS_ASIDE)
                ? say_here(a, s->phase == TOTALS_ASIDE)
                : status;
@@ -403,15 +422,17 @@ tacit_status totals_on_ask(totals_at *a, tacit_agent from, const tacit_public *v
 
 /* ---- what a set asks of a member ---- */
 
-/* The plan has seen to it that the honest are in one piece. Where all share masks with all, those
- * who sit out as suspects are no part of it, and the quorum is one of the others. */
+/* The plan has seen to it that the honest are in one piece. Where all share masks with all and
+ * nobody lies about who sits out as a suspect, those are no part of it, and the quorum is one of
+ * the others.
+ */
 static bool set_threshold(totals_at *a)
 {
     tacit_totals *s = a->s;
     const tacit_totals_plan *plan = a->plan;
     uint32_t allowed = 0;
     s->member.threshold = plan->threshold;
-    if ((!s->search.active && s->search.expelled == 0) || plan->partners + 1 < plan->agents)
+    if (totals_by_eighths(plan) || (!s->search.active && s->search.expelled == 0))
         return true;
     for (uint64_t u = 0; u < plan->agents; u++)
         allowed += totals_allowed(plan, &s->search, (tacit_agent)u);

@@ -20,7 +20,7 @@ static const char *const totals_adders[] = {"lying", "curious", NULL};
 #define TOTALS_SEES                                                                         \
     "only sums over all who took part; up to \"protocol.colluders\" collude, and the part " \
     "\"protocol.absent\" may get lost; who adds up "
-#define TOTALS_SEES_LYING TOTALS_SEES "may lie"
+#define TOTALS_SEES_LYING TOTALS_SEES "may lie (and counts as a colluder, or is the only one)"
 #define TOTALS_SEES_CURIOUS TOTALS_SEES "is curious but keeps to the rules"
 
 /* Everything that is an option; the caller fills in the rest. */

@@ -24,6 +24,10 @@ static tacit_status check(const tacit_totals_plan *p, tacit_error *err)
                           "the quorum is %g of an agent's partners; it must be above 0.5, or two "
                           "halves of the agents could be told different sums, and 1 at most",
                           p->quorum);
+    if (p->pair > 0 && !p->curious)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "Gaussian pairs hide words from those who keep to the rules only; say "
+                          "\"protocol.adders: curious\"");
     if (!(p->absent >= 0 && p->absent < 1))
         return tacit_fail(err, TACIT_EINPUT,
                           "the planned part of absent members is %g, not in "
@@ -59,22 +63,29 @@ static bool all_pairs(const tacit_totals_plan *p)
     return p->partners + 1 == p->agents;
 }
 
+/* Who lies counts as a colluder, and without one there is nobody to guard against. */
+static uint32_t liars(const tacit_totals_plan *p)
+{
+    return p->curious || p->colluders > 0 ? p->colluders : 1;
+}
+
 /* Honest members of any sum. All pairs: somebody in it told its seed, so that `threshold` others
  * are in it or collude. */
 static uint32_t sure_of(const tacit_totals_plan *p, uint32_t threshold)
 {
+    const uint32_t c = liars(p);
     if (p->curious || !all_pairs(p))
         return p->sure;
-    return threshold + 1 > p->colluders ? threshold + 1 - p->colluders : 0;
+    return threshold + 1 > c ? threshold + 1 - c : 0;
 }
 
 uint32_t totals_parts(const tacit_totals_plan *plan, uint32_t present, uint32_t threshold)
 {
     const uint32_t stay = totals_needed(plan, present), sure = sure_of(plan, threshold);
-    const uint32_t honest = stay > plan->colluders ? stay - plan->colluders : 0;
+    const uint32_t c = liars(plan), honest = stay > c ? stay - c : 0;
     const uint32_t least = honest < sure ? honest : sure;
     /* Whoever hears a sum knows the share it brought itself (thesis, remark 4.1). */
-    const uint32_t own = plan->colluders == 0;
+    const uint32_t own = c == 0;
     return least > own ? least - own : 0;
 }
 
@@ -112,9 +123,9 @@ static void look_at(tacit_totals_plan *p, uint32_t k)
     p->losses = k - p->threshold;
     if (!p->curious && !all_pairs(p)) /* else they are the same for all: totals_needed */
         p->losses = (uint32_t)fmin(p->losses, ceil(absent + 2.5 * spread));
-    p->split_risk =
-        p->curious ? tacit_gopa_split_risk(p->agents, k, p->threshold, p->colluders)
-                   : tacit_gopa_lying_risk(p->agents, k, p->threshold, p->losses, p->colluders);
+    p->split_risk = p->curious
+                        ? tacit_gopa_split_risk(p->agents, k, p->threshold, p->colluders)
+                        : tacit_gopa_lying_risk(p->agents, k, p->threshold, p->losses, liars(p));
 }
 
 /* All pairs: two sums need two disjoint quorums; and who was opened by others was so by some who
@@ -122,8 +133,8 @@ static void look_at(tacit_totals_plan *p, uint32_t k)
 bool totals_fits_together(const tacit_totals_plan *p, uint64_t agents, uint32_t threshold)
 {
     const double lost = floor(p->absent * (double)agents + 1e-9);
-    return 2 * (uint64_t)threshold + 2 > agents + p->colluders &&
-           (p->curious || threshold > lost + p->colluders);
+    return 2 * (uint64_t)threshold + 2 > agents + liars(p) &&
+           (p->curious || threshold > lost + liars(p));
 }
 
 static void choose_usual(tacit_totals_plan *p, uint32_t most)
@@ -161,8 +172,8 @@ static tacit_status choose_partners(tacit_totals_plan *p, tacit_error *err)
     p->sure =
         p->curious || all_pairs(p)
             ? UINT32_MAX
-            : (uint32_t)tacit_gopa_sure(p->agents, p->partners, p->threshold, p->losses,
-                                        p->colluders, p->split_risk < -RISK_BITS ? RISK_BITS : 20);
+            : (uint32_t)tacit_gopa_sure(p->agents, p->partners, p->threshold, p->losses, liars(p),
+                                        p->split_risk < -RISK_BITS ? RISK_BITS : 20);
     /* As many choose an agent on average as it chooses: Poisson, with room for the unlikely. */
     const double room = 2.0 * p->partners + 8 * sqrt(p->partners) + 8;
     p->room = room < (double)(p->agents - 1) ? (uint32_t)room : (uint32_t)(p->agents - 1);
@@ -174,13 +185,14 @@ static tacit_status choose_partners(tacit_totals_plan *p, tacit_error *err)
 static void hash_terms(tacit_totals_plan *p)
 {
     char text[512];
-    const int len = snprintf(text, sizeof text,
-                             "%llu agents, %zu numbers, %zu beside, step %a, most %a %a, %u "
-                             "partners, %u confirm, %u lost, %u colluders, absent %a, least %u, "
-                             "span %u, pair %a, board %d, curious %d",
-                             (unsigned long long)p->agents, p->numbers, p->beside, p->step, p->most,
-                             p->beside_most, p->partners, p->threshold, p->losses, p->colluders,
-                             p->absent, p->least, p->span, p->pair, p->board, p->curious);
+    const int len =
+        snprintf(text, sizeof text,
+                 "%llu agents, %zu numbers, %zu beside, step %a, most %a %a, %u "
+                 "partners, %u confirm, %u lost, %u colluders, absent %a, least %u, "
+                 "span %u, pair %a, board %d, curious %d, quorum %a",
+                 (unsigned long long)p->agents, p->numbers, p->beside, p->step, p->most,
+                 p->beside_most, p->partners, p->threshold, p->losses, p->colluders, p->absent,
+                 p->least, p->span, p->pair, p->board, p->curious, p->quorum);
     tacit_mask_hash(p->terms, "tacit total terms 1", text, (size_t)len);
 }
 

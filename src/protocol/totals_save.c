@@ -31,7 +31,7 @@ static void one_u32(both *b, uint32_t *value, uint64_t most)
 {
     uint64_t wide = *value;
     one_u64(b, &wide);
-    if (wide > most) {
+    if (b->load && wide > most) {
         tacit_loader_refuse(b->load, "a number of a sum is too large");
         wide = 0;
     }
@@ -151,10 +151,14 @@ static void adder(both *b, const tacit_totals_plan *plan, tacit_totals *s)
         if (b->load && ((row->word && !totals_word_is_sound(plan, row->word)) ||
                         (row->paid && (!row->word || totals_head(row->paid, 2) > plan->room))))
             tacit_loader_refuse(b->load, "a word that no member says makes no sense");
+        if (b->load && !row->word && row->flags & (ROW_SEEDED | ROW_ASKED))
+            tacit_loader_refuse(b->load, "a seed without a word makes no sense");
     }
     const bool asked = d->step >= 1 && d->trial && !d->parted;
     if (b->load && ((asked && !d->set[1]) || (d->step >= 2 && asked && !d->set[0])))
         tacit_loader_refuse(b->load, "an adder without a set makes no sense");
+    if (b->load && d->step > TOTALS_STEPS && !d->parted && d->trial && !d->sum)
+        tacit_loader_refuse(b->load, "an adder without a sum makes no sense");
 }
 
 static void speaker(both *b, const tacit_totals_plan *plan, tacit_totals *s)
@@ -189,6 +193,9 @@ static void all(both *b, const tacit_totals_plan *plan, tacit_totals *s)
     one_flag(b, &s->over);
     one_flag(b, &s->ready);
     one_flag(b, &s->spent);
+    one_flag(b, &s->missed);
+    one_u64(b, &s->rumour);
+    one_u64(b, &s->source);
     one_byte(b, &s->outcome, TOTALS_FAILED);
     one_u64(b, &s->judged);
     one_u32(b, &s->members, UINT32_MAX);
@@ -200,9 +207,15 @@ static void all(both *b, const tacit_totals_plan *plan, tacit_totals *s)
     adder(b, plan, s);
     speaker(b, plan, s);
     one_public(b, &s->result, &plan->kind[TOTALS_RESULT]);
+    one_public(b, &s->early, &plan->kind[TOTALS_RESULT]);
+    one_u64(b, &s->early_from);
     one_public(b, &s->board, &plan->kind[TOTALS_BOARD]);
     if (b->load && s->board && !totals_board_fits(plan, s->board))
         tacit_loader_refuse(b->load, "a board with more words than members makes no sense");
+    if (b->load && s->ready && !s->result)
+        tacit_loader_refuse(b->load, "a round that is over without a result makes no sense");
+    if (b->load && s->phase >= TOTALS_JITTER && s->phase <= TOTALS_OPENED && !s->member.threshold)
+        tacit_loader_refuse(b->load, "a member without a quorum makes no sense");
 }
 
 void tacit_totals_save(const tacit_totals_plan *plan, const tacit_totals *totals,

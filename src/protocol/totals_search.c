@@ -4,8 +4,8 @@
  * nonsense everybody sees. Every agent has a public hash, and a path of bits from the root of the
  * tree of hashes says among whom a liar is.
  *
- * Where everybody shares masks with everybody, any set of agents is as good as all of them, and
- * suspects are halved:
+ * Where everybody shares masks with everybody and those who add up keep to the rules, any set of
+ * agents is as good as all of them, and suspects are halved:
  *
  *     known to be clean   I: included in every try
  *     suspects            C: hashes that begin with the path; of these the half with a 0 next is
@@ -18,10 +18,11 @@
  * in again; a second liar is found in the same way. Every try costs its members a release, about
  * log2(n) of them for a liar, most of which give good sums.
  *
- * On a sparse graph half of the agents would not be in one piece, and a quorum is of all partners.
- * There an eighth of the suspects sits out, one after the other, and everybody else is in; the
- * eighth without which a sum is fine has the liar in it. If none is, there are several in different
- * eighths: another hash may put them into one.
+ * On a sparse graph half of the agents would not be in one piece; and if a quorum was one of those
+ * who do not sit out, who lies about them could lower it. There an eighth of the suspects sits out,
+ * one after the other, and everybody else is in; the eighth without which a sum is fine has the
+ * liar in it. If none is, there are several in different eighths: another hash may put them into
+ * one.
  *
  * Who makes a try fail in a way that points to it (a word whose seed cannot be had, an edge that
  * only one of two uses) need not be searched for: it sits out for the rest of the round, both ends
@@ -60,9 +61,9 @@ static bool is_expelled(const tacit_totals_plan *plan, const totals_search *s, t
     return false;
 }
 
-static bool is_sparse(const tacit_totals_plan *plan)
+bool totals_by_eighths(const tacit_totals_plan *plan)
 {
-    return plan->partners + 1 < plan->agents;
+    return !plan->curious || plan->partners + 1 < plan->agents;
 }
 
 static uint32_t eighth(const totals_search *s, uint64_t h)
@@ -82,7 +83,7 @@ bool totals_allowed(const tacit_totals_plan *plan, const totals_search *s, tacit
         return true;
     const uint64_t h = hash_of(plan, s->salt, agent);
     const uint32_t depth = along(s, h);
-    if (is_sparse(plan))
+    if (totals_by_eighths(plan))
         return depth < s->depth || eighth(s, h) != s->turn;
     return depth < s->depth ? bit(s->included, depth) : !bit(h, depth);
 }
@@ -222,7 +223,7 @@ void totals_search_note(const tacit_totals_plan *plan, totals_search *s, bool sp
 {
     if (!s->active && !spoiled)
         return;
-    if (is_sparse(plan)) {
+    if (totals_by_eighths(plan)) {
         note_eighth(plan, s, spoiled);
         return;
     }
@@ -242,43 +243,26 @@ uint64_t tacit_totals_expelled(const tacit_totals_plan *plan, const tacit_totals
 
 /* ---- for those who missed results ---- */
 
+/* Where the search is. Not who is expelled: one speaker that lies would expel for the run. */
 void totals_search_tell(tacit_public *result, const totals_search *s)
 {
-    const uint64_t head[7] = {s->path, s->included, s->depth,   s->turn,
-                              s->salt, s->active,   s->expelled};
-    for (size_t k = 0; k < 7; k++)
-        tacit_public_set_int(result, 3, k, (int64_t)head[k]);
-    for (size_t k = 0; k < s->expelled; k++) {
-        tacit_public_set_int(result, 3, 7 + 3 * k, (int64_t)s->prefix[k]);
-        tacit_public_set_int(result, 3, 8 + 3 * k, s->length[k]);
-        tacit_public_set_int(result, 3, 9 + 3 * k, s->salted[k]);
-    }
+    const uint64_t all[TOTALS_SEARCH_WORDS] = {s->path, s->included, s->depth,
+                                               s->turn, s->salt,     s->active};
+    for (size_t k = 0; k < TOTALS_SEARCH_WORDS; k++)
+        tacit_public_set_int(result, 3, k, (int64_t)all[k]);
 }
 
-static uint64_t word_of(const tacit_public *v, size_t k)
+void totals_search_hear(const tacit_totals_plan *plan, totals_search *s, const tacit_public *v)
 {
-    return (uint64_t)tacit_public_get_int(v, 3, k);
-}
-
-void totals_search_hear(totals_search *out, const tacit_public *v)
-{
-    totals_search s = {
-        .path = word_of(v, 0), .included = word_of(v, 1), .active = word_of(v, 5) == 1};
-    if (word_of(v, 2) > 60 || word_of(v, 3) > 7 || word_of(v, 4) > UINT32_MAX ||
-        word_of(v, 6) > TOTALS_EXPELLED)
+    uint64_t all[TOTALS_SEARCH_WORDS];
+    for (size_t k = 0; k < TOTALS_SEARCH_WORDS; k++)
+        all[k] = (uint64_t)tacit_public_get_int(v, 3, k);
+    if (all[2] >= long_enough(plan) || all[3] > 7 || all[4] > UINT32_MAX)
         return;
-    s.depth = (uint32_t)word_of(v, 2);
-    s.turn = (uint32_t)word_of(v, 3);
-    s.salt = (uint32_t)word_of(v, 4);
-    s.expelled = (uint32_t)word_of(v, 6);
-    for (size_t k = 0; k < s.expelled; k++) {
-        const uint64_t length = word_of(v, 8 + 3 * k), salt = word_of(v, 9 + 3 * k);
-        if (length < 1 || length > 60 || salt > UINT32_MAX)
-            return;
-        s.prefix[k] = word_of(v, 7 + 3 * k);
-        s.length[k] = (uint32_t)length;
-        s.salted[k] = (uint32_t)salt;
-    }
-    memcpy(s.blamed, out->blamed, sizeof s.blamed);
-    *out = s;
+    s->path = all[0];
+    s->included = all[1];
+    s->depth = (uint32_t)all[2];
+    s->turn = (uint32_t)all[3];
+    s->salt = (uint32_t)all[4];
+    s->active = all[5] == 1;
 }

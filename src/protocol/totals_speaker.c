@@ -274,12 +274,14 @@ static void remember(totals_at *a, const tacit_public *v)
 {
     tacit_totals *s = a->s;
     tacit_gist gist;
-    uint8_t text[8 + TACIT_MASK_KEY];
-    const uint64_t trial = totals_head(v, 0);
-    tacit_gist_of(&a->env, &gist, v, 1);
-    memcpy(text, &trial, sizeof trial);
-    memcpy(text + sizeof trial, gist.hash, sizeof gist.hash);
-    tacit_mask_hash(s->history, "tacit total history 2", text, sizeof text);
+    uint8_t text[16 + 2 * TACIT_MASK_KEY];
+    const uint64_t head[2] = {totals_head(v, 0), totals_head(v, 2)};
+    memcpy(text, head, sizeof head);
+    for (uint32_t k = 0; k < 2; k++) { /* what is beside, too */
+        tacit_gist_of(&a->env, &gist, v, 1 + k);
+        memcpy(text + sizeof head + k * TACIT_MASK_KEY, gist.hash, TACIT_MASK_KEY);
+    }
+    tacit_mask_hash(s->history, "tacit total history 3", text, sizeof text);
     tacit_drop(&a->env, s->result);
     s->result = tacit_keep(v);
     s->members = (uint32_t)totals_head(v, 2);
@@ -292,8 +294,9 @@ static bool is_ahead(const totals_at *a, tacit_agent from, uint64_t trial, uint6
 {
     const totals_roles roles = roles_of(a, trial);
     const tacit_agent self = tacit_facts_of(&a->env)->self;
-    return what != TOTALS_DONE && trial > a->s->member.trial &&
-           trial <= a->s->member.trial + AHEAD &&
+    const uint64_t now = a->s->member.trial;
+    const bool next = trial == TOTALS_TRY((now >> 8) + 1, UINT64_C(0));
+    return trial > now && (trial <= now + AHEAD || (next && what == TOTALS_DONE)) &&
            (from == totals_agent_at(&roles, 0) ||
             from == totals_agent_at(&roles, totals_position(&roles, self) % roles.blocks));
 }
@@ -306,6 +309,21 @@ static bool is_expected(const totals_at *a, tacit_agent from, uint64_t trial)
     const tacit_agent self = tacit_facts_of(&a->env)->self;
     return from == totals_agent_at(&now, totals_position(&now, self) % now.blocks) ||
            (trial == a->s->member.trial && from == totals_agent_at(&now, 0));
+}
+
+/* A round far ahead: somebody else must say so too, or one adder could end the run. */
+static bool is_believed(tacit_totals *s, tacit_agent from, uint64_t round)
+{
+    if (round <= s->round + 1)
+        return true;
+    s->missed = true;
+    if (s->source && s->source != from + UINT64_C(1) && round <= s->rumour + 2)
+        return true;
+    if (!s->source || round < s->rumour) {
+        s->rumour = round;
+        s->source = from + UINT64_C(1);
+    }
+    return false;
 }
 
 tacit_status totals_on_result(totals_at *a, tacit_agent from, const tacit_public *v)
@@ -324,6 +342,13 @@ tacit_status totals_on_result(totals_at *a, tacit_agent from, const tacit_public
         if (status == TACIT_OK)
             status = totals_adder_next(a);
     }
+    if (status == TACIT_OK && what == TOTALS_DONE && is_ahead(a, from, trial, what) &&
+        !is_expected(a, from, trial)) {
+        tacit_drop(&a->env, s->early); /* it has overtaken others: looked at when its try begins */
+        s->early = tacit_keep(v);
+        s->early_from = from;
+        return TACIT_OK;
+    }
     const bool old = s->phase == TOTALS_IDLE || s->ready || trial >> 8 < s->round ||
                      trial <= s->judged ||
                      (!is_expected(a, from, trial) && !is_ahead(a, from, trial, what));
@@ -338,10 +363,13 @@ tacit_status totals_on_result(totals_at *a, tacit_agent from, const tacit_public
         status = totals_adder_recount(a);
         return status == TACIT_OK ? totals_fail_try(a, (totals_what)what) : status;
     }
+    if (!is_believed(s, from, trial >> 8))
+        return totals_fail_try(a, TOTALS_FAILED); /* and turn to another adder */
     const bool nonsense = is_nonsense(a->plan, v);
-    if (totals_head(v, 3) > s->judged && totals_head(v, 3) < trial)
-        totals_search_hear(&s->search, v); /* this agent has missed results */
+    if (s->missed && totals_head(v, 3) > s->judged && totals_head(v, 3) < trial)
+        totals_search_hear(a->plan, &s->search, v);
     s->judged = trial;
+    s->missed = false;
     totals_search_note(a->plan, &s->search, nonsense);
     status = totals_adder_recount(a);
     if (status != TACIT_OK)

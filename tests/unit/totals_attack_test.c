@@ -171,9 +171,8 @@ static void test_two_last_sets(void **state)
 {
     (void)state;
     tacit_totals_plan patient = plan;
-    patient.absent = 0.45;
+    patient.absent = 0.4;
     patient.quorum = 0.55;
-    patient.colluders = 0;
     for (int early = 0; early < 2; early++) {
         const scene s = open_scene(&patient);
         const uint32_t rest = s.all & ~bit(other(&s, 2));
@@ -335,9 +334,8 @@ static void test_taking_turns(void **state)
 {
     (void)state;
     tacit_totals_plan patient = plan;
-    patient.absent = 0.45;
+    patient.absent = 0.4;
     patient.quorum = 0.55;
-    patient.colluders = 0;
     const scene s = open_scene(&patient);
     announce(&s, 0, false, s.all);
     for (uint32_t step = 1; step < 6; step++)
@@ -676,7 +674,8 @@ static bench *storm(uint64_t seed, uint64_t rounds, bool lies)
     p.span = seed % 3 == 0 ? 4 : 0;
     p.board = seed % 3 == 1;
     p.jitter = seed % 2;
-    p.pair = seed % 5 == 0 ? 100 : 0;
+    p.curious = !lies && seed % 2;
+    p.pair = p.curious && seed % 5 == 0 ? 100 : 0;
     bench *b = fresh(&p);
     const uint32_t liar = lies ? (uint32_t)(seed % SIZE) : SIZE;
     b->honest = !lies;

@@ -274,6 +274,7 @@ static void test_gaussian(void **state)
     scene s;
     totals_toy_options toy = options();
     toy.plan.pair = 1e6;
+    toy.plan.curious = true;
     open(&s, 20, &toy, 1);
     run(&s, 1e4);
     check_full(&s, 20);

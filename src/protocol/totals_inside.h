@@ -88,6 +88,7 @@ typedef struct totals_search {
     uint32_t depth;
     uint32_t turn, salt; /* sparse graphs: which eighth sits out, of which hash */
     bool active;
+    bool hearsay; /* from a speaker: nobody is expelled for it */
     uint32_t expelled;
     uint64_t prefix[TOTALS_EXPELLED];
     uint32_t length[TOTALS_EXPELLED], salted[TOTALS_EXPELLED];

@@ -96,6 +96,7 @@ static void search(both *b, totals_search *s)
     one_u32(b, &s->turn, 7);
     one_u32(b, &s->salt, UINT32_MAX);
     one_flag(b, &s->active);
+    one_flag(b, &s->hearsay);
     one_u64(b, &s->blamed[0]);
     one_u64(b, &s->blamed[1]);
     one_u32(b, &s->expelled, TOTALS_EXPELLED);

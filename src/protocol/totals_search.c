@@ -108,12 +108,12 @@ static void count(const tacit_totals_plan *plan, const totals_search *s, uint64_
 
 static void expel(totals_search *s)
 {
-    if (s->expelled < TOTALS_EXPELLED) {
+    if (s->expelled < TOTALS_EXPELLED && !s->hearsay) {
         s->prefix[s->expelled] = s->path >> (64 - s->depth);
         s->salted[s->expelled] = s->salt;
         s->length[s->expelled++] = s->depth;
     }
-    s->active = false;
+    s->active = s->hearsay = false;
     s->path = s->included = 0;
     s->depth = s->turn = 0;
 }
@@ -264,5 +264,5 @@ void totals_search_hear(const tacit_totals_plan *plan, totals_search *s, const t
     s->depth = (uint32_t)all[2];
     s->turn = (uint32_t)all[3];
     s->salt = (uint32_t)all[4];
-    s->active = all[5] == 1;
+    s->active = s->hearsay = all[5] == 1;
 }

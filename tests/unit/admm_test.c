@@ -87,7 +87,7 @@ static void test_reaches_optimum(void **state)
     for (int loss = 0; loss < 2; loss++)
         for (int k = 0; k < 3; k++) {
             assert_true(gap_after(loss, TACIT_F64, 5, options[k]) > 1e-5); /* not by magic */
-            if (SLOW && k > 0)
+            if ((SLOW && k > 0) || SLOW_THREADS)
                 continue; /* nothing new is to be run until the end */
             double gap = gap_after(loss, TACIT_F64, 4000, options[k]);
             assert_true(gap > -1e-12);
@@ -98,6 +98,8 @@ static void test_reaches_optimum(void **state)
 static void test_reaches_optimum_in_single_precision(void **state)
 {
     (void)state;
+    if (SLOW_THREADS)
+        return; /* one thread, and long */
     for (int loss = 0; loss < 2; loss++)
         assert_true(fabs(gap_after(loss, TACIT_F32, 4000, "steps=10")) <= 1e-6);
 }
@@ -105,6 +107,8 @@ static void test_reaches_optimum_in_single_precision(void **state)
 static void test_public_bound_reaches_it_too(void **state)
 {
     (void)state;
+    if (SLOW_THREADS)
+        return; /* one thread, and long */
     problem q;
     problem_init(&q, 3, 0, TACIT_F64);
     tacit_runtime *rt =
@@ -118,6 +122,8 @@ static void test_public_bound_reaches_it_too(void **state)
 static void test_same_optimum_as_cd(void **state)
 {
     (void)state;
+    if (SLOW_THREADS)
+        return; /* one thread, and long */
     problem q;
     models by_admm, by_cd;
     problem_init(&q, 5, 0, TACIT_F64);
@@ -285,6 +291,8 @@ static void test_ends_agree_on_a_rough_network(void **state)
 static void test_converges_on_a_rough_network(void **state)
 {
     (void)state;
+    if (SLOW_THREADS)
+        return; /* one thread, and long */
     for (int loss = SLOW; loss < 2; loss++)
         for (int k = SLOW; k < 2; k++) { /* the roughest alone where that takes long */
             problem q;

@@ -447,6 +447,94 @@ static void test_not_its_turn(void **state)
     done(s.b);
 }
 
+/* ---- a speaker with a false result ---- */
+
+static tacit_public *false_result(const scene *s, uint64_t trial, totals_what what)
+{
+    tacit_public *v = bench_blank(s->b, TOTALS_RESULT);
+    tacit_public_set_int(v, 0, 0, (int64_t)trial);
+    tacit_public_set_int(v, 0, 1, what);
+    tacit_public_set_int(v, 0, 2, SIZE);
+    tacit_public_set_int(v, 0, 3, (int64_t)TRIAL - 1); /* "you have missed some" */
+    return v;
+}
+
+/* Whatever it says of the search: quorums stay, nobody is expelled, and states can be saved. */
+static void test_false_search(void **state)
+{
+    (void)state;
+    static const int64_t lies[][6] = {{0, 0, 60, 0, 0, 1},  {0, -1, 2, 7, 9, 1},
+                                      {-1, 0, 3, 3, 0, 1},  {0, 0, 63, 7, -1, 1},
+                                      {0, 0, -1, -1, 0, 1}, {1, 2, 1, 8, 0, 1}};
+    for (size_t n = 0; n < sizeof lies / sizeof *lies; n++)
+        for (int missed = 0; missed < 2; missed++) {
+            const scene s = open_scene(&plan);
+            for (uint32_t k = 0; k + 1 < SIZE; k++) {
+                tacit_totals *t = s.b->agent[other(&s, k)].totals;
+                s.b->agent[other(&s, k)].rounds = 3;
+                t->missed = missed;
+                tacit_public *v = false_result(&s, TRIAL, TOTALS_DONE);
+                for (size_t j = 0; j < 6; j++)
+                    tacit_public_set_int(v, 3, j, lies[n][j]);
+                assert_int_equal(bench_forge(s.b, s.liar, other(&s, k), TOTALS_RESULT, v),
+                                 TACIT_OK);
+                bench_reload(s.b, other(&s, k));
+            }
+            tacit_status status = TACIT_OK;
+            for (int turn = 0; turn < 200 && status == TACIT_OK; turn++) {
+                flow(&s);
+                if (!bench_ring(s.b, &status))
+                    break;
+            }
+            assert_int_equal(status, TACIT_OK);
+            for (uint32_t k = 0; k + 1 < SIZE; k++) {
+                tacit_totals *t = s.b->agent[other(&s, k)].totals;
+                assert_int_equal(t->search.expelled, 0);
+                assert_true(t->member.threshold == 0 || t->member.threshold == s.b->plan.threshold);
+            }
+            done(s.b);
+        }
+}
+
+/* A result of the last round of all, in the first: one alone is not believed. */
+static void test_end_of_the_world(void **state)
+{
+    (void)state;
+    const scene s = open_scene(&plan);
+    for (uint32_t k = 0; k + 1 < SIZE; k++)
+        assert_int_equal(
+            bench_forge(s.b, s.liar, other(&s, k), TOTALS_RESULT,
+                        false_result(&s, TOTALS_TRY(UINT64_C(1000), UINT64_C(0)), TOTALS_DONE)),
+            TACIT_OK);
+    for (uint32_t k = 0; k + 1 < SIZE; k++)
+        assert_int_equal(s.b->agent[other(&s, k)].totals->round, 1);
+    done(s.b);
+}
+
+/* An adder that has done its duty is told of another set, and given a word. */
+static void test_adder_at_rest(void **state)
+{
+    (void)state;
+    tacit_totals_plan blocks = plan;
+    blocks.span = 4;
+    const scene s = open_scene(&blocks);
+    const totals_roles roles = bench_roles(s.b, TRIAL);
+    const uint32_t adder = (uint32_t)totals_agent_at(&roles, 1);
+    assert_int_equal(
+        bench_forge(s.b, s.liar, adder, TOTALS_RESULT, false_result(&s, TRIAL, TOTALS_FAILED)),
+        TACIT_OK);
+    say_set(&s, adder, 0, false, s.all);
+    tacit_public *v = bench_blank(s.b, TOTALS_WORD);
+    const int64_t head[4] = {(int64_t)TRIAL, 1, 1, 1};
+    for (size_t k = 0; k < 4; k++)
+        tacit_public_set_int(v, 0, k, head[k]);
+    tacit_public_set_int(v, 4, 0, (int64_t)adder << 1 | 1);
+    assert_int_equal(bench_forge(s.b, s.liar, adder, TOTALS_WORD, v), TACIT_OK);
+    assert_true(s.b->agent[adder].totals->adder.pending <= SIZE);
+    bench_reload(s.b, adder);
+    done(s.b);
+}
+
 /* ---- keys ---- */
 
 static uint32_t agreed(const bench *b, uint32_t one, uint32_t two)
@@ -744,6 +832,9 @@ int main(void)
         cmocka_unit_test(test_late_refusal),
         cmocka_unit_test(test_phantom),
         cmocka_unit_test(test_not_its_turn),
+        cmocka_unit_test(test_false_search),
+        cmocka_unit_test(test_end_of_the_world),
+        cmocka_unit_test(test_adder_at_rest),
         cmocka_unit_test(test_forged_greetings),
         cmocka_unit_test(test_storms),
         cmocka_unit_test(test_liars),

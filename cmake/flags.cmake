@@ -60,11 +60,12 @@ function(tacit_ban target)
     "SHELL:-include ${CMAKE_SOURCE_DIR}/src/base/banned.h")
 endfunction()
 
-# src/math/kernels_*.c and src/crypto/streams_*.c: the same loops, compiled for several vector
-# widths and chosen when the library first runs. Elsewhere only the *_base.c are built.
+# src/math/kernels_*.c, src/math/net_kernels_*.c and src/crypto/streams_*.c: the same loops, compiled
+# for several vector widths and chosen when the library first runs. Elsewhere only the *_base.c are built.
 function(tacit_kernel_flags sources)
   set(math ${CMAKE_SOURCE_DIR}/src/math)
   set(crypto ${CMAKE_SOURCE_DIR}/src/crypto)
+  set(net_kernels ${math}/net_kernels)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     add_compile_definitions(TACIT_HAVE_X86_KERNELS)
     # Where variables are kept is a quarter of the time of compiling these, and of no use in a debugger.
@@ -73,17 +74,17 @@ function(tacit_kernel_flags sources)
       list(APPEND light -fno-sanitize=undefined)
     endif()
     # Wide vectors never cross a function that is not inlined: no ABI is at stake.
-    set_source_files_properties(${math}/kernels_base.c PROPERTIES COMPILE_OPTIONS "${light};-Wno-psabi;-fno-math-errno")
-    set_source_files_properties(${math}/kernels_avx2.c PROPERTIES
+    set_source_files_properties(${math}/kernels_base.c ${net_kernels}_base.c PROPERTIES COMPILE_OPTIONS "${light};-Wno-psabi;-fno-math-errno")
+    set_source_files_properties(${math}/kernels_avx2.c ${net_kernels}_avx2.c PROPERTIES
       COMPILE_OPTIONS "${light};-mavx2;-mfma;-ffp-contract=fast;-fno-math-errno")
-    set_source_files_properties(${math}/kernels_avx512.c PROPERTIES COMPILE_OPTIONS
+    set_source_files_properties(${math}/kernels_avx512.c ${net_kernels}_avx512.c PROPERTIES COMPILE_OPTIONS
       "${light};-mavx512f;-mavx512vl;-mavx512dq;-mavx512bw;-mfma;-ffp-contract=fast;-mprefer-vector-width=512;-fno-math-errno")
     set_source_files_properties(${crypto}/streams_avx2.c PROPERTIES COMPILE_OPTIONS "-mavx2")
     set_source_files_properties(${crypto}/streams_avx512.c PROPERTIES COMPILE_OPTIONS
       "-mavx512f;-mavx512vl;-mavx512dq;-mavx512bw;-mprefer-vector-width=512")
   else()
     list(REMOVE_ITEM ${sources} ${math}/kernels_avx2.c ${math}/kernels_avx512.c
-      ${crypto}/streams_avx2.c ${crypto}/streams_avx512.c)
+      ${net_kernels}_avx2.c ${net_kernels}_avx512.c ${crypto}/streams_avx2.c ${crypto}/streams_avx512.c)
     set(${sources} ${${sources}} PARENT_SCOPE)
   endif()
 endfunction()

@@ -55,7 +55,8 @@ typedef struct tacit_net_kernels {
     /* Panels of b(l, j) = b[l * row + j * column], l < k, j < n; the last is filled up with zeros.
      */
     void (*pack)(size_t k, size_t n, const float *b, size_t row, size_t column, float *panels);
-    /* sum of x^2 */
+    /* sums of x and of x^2 */
+    float (*sum)(size_t n, const float *x);
     float (*square)(size_t n, const float *x);
     /* y += a x */
     void (*axpy)(size_t n, float a, const float *x, float *y);
@@ -74,9 +75,9 @@ typedef struct tacit_net_kernels {
     void (*correlate)(const tacit_planes *p, const float *x, const float *d, float *dw);
     /* Largest of each 2 x 2 square of a plane of height x width; an odd last row or column is left
      * out. which: 0 to 3 by rows; of equals the first. */
-    void (*pool2)(size_t height, size_t width, const float *x, float *y, uint8_t *which);
+    void (*pool2)(size_t height, size_t width, const float *x, float *y, int32_t *which);
     /* And back: dx (all of the plane) = dy where `which` says so, 0 elsewhere. */
-    void (*unpool2)(size_t height, size_t width, const float *dy, const uint8_t *which, float *dx);
+    void (*unpool2)(size_t height, size_t width, const float *dy, const int32_t *which, float *dx);
 } tacit_net_kernels;
 
 const tacit_net_kernels *tacit_net_kernels_get(void);

@@ -15,12 +15,12 @@ INLINE void convolve_block(size_t planes, size_t side, const tacit_planes *p, co
                            const float *bias, const float *x, const size_t at[SIDE], float *y)
 {
     const size_t window = p->high * p->wide, plane = p->height * p->width;
-    vec sum[PLANES][SIDE];
+    vec part[PLANES][SIDE];
     UNROLL
     for (size_t o = 0; o < planes; o++)
         UNROLL
     for (size_t v = 0; v < side; v++)
-        sum[o][v] = (vec){0} + bias[o];
+        part[o][v] = (vec){0} + bias[o];
     for (size_t i = 0; i < p->in; i++, w += window)
         for (size_t row = 0; row < p->high; row++) {
             const float *pixels = x + i * p->in_height * p->in_width + row * p->in_width;
@@ -34,14 +34,14 @@ INLINE void convolve_block(size_t planes, size_t side, const tacit_planes *p, co
                 for (size_t o = 0; o < planes; o++)
                     UNROLL
                 for (size_t v = 0; v < side; v++)
-                    sum[o][v] += tap[o * p->in * window] * here[v];
+                    part[o][v] += tap[o * p->in * window] * here[v];
             }
         }
     UNROLL
     for (size_t o = 0; o < planes; o++)
         UNROLL
     for (size_t v = 0; v < side; v++)
-        STORE(y + o * plane + at[v], sum[o][v]);
+        STORE(y + o * plane + at[v], part[o][v]);
 }
 
 #define SIDES(planes)                                    \
@@ -99,7 +99,7 @@ INLINE void correlate_block(size_t planes, size_t taps, const tacit_planes *p, c
     const size_t plane = p->height * p->width, filter = p->in * p->high * p->wide;
     const size_t whole = p->width / LANES * LANES;
     const ivec fresh = last_lanes(p->width - whole);
-    vec sum[PLANES][SIDE] = {{{0}}};
+    vec part[PLANES][SIDE] = {{{0}}};
     for (size_t row = 0; row < p->height; row++, x += p->in_width, d += p->width) {
         for (size_t at = 0; at < whole; at += LANES)
             UNROLL
@@ -107,7 +107,7 @@ INLINE void correlate_block(size_t planes, size_t taps, const tacit_planes *p, c
             const vec pixels = LOAD(x + at + t);
             UNROLL
             for (size_t o = 0; o < planes; o++)
-                sum[o][t] += LOAD(d + o * plane + at) * pixels;
+                part[o][t] += LOAD(d + o * plane + at) * pixels;
         }
         if (whole == p->width)
             continue;
@@ -117,14 +117,14 @@ INLINE void correlate_block(size_t planes, size_t taps, const tacit_planes *p, c
             const vec slope = (vec)((ivec)LOAD(d + o * plane + at) & fresh);
             UNROLL
             for (size_t t = 0; t < taps; t++)
-                sum[o][t] += slope * LOAD(x + at + t);
+                part[o][t] += slope * LOAD(x + at + t);
         }
     }
     UNROLL
     for (size_t o = 0; o < planes; o++)
         UNROLL
     for (size_t t = 0; t < taps; t++)
-        dw[o * filter + t] = total(sum[o][t]);
+        dw[o * filter + t] = total(part[o][t]);
 }
 
 #define TAPS(planes)                             \
@@ -170,30 +170,111 @@ static void correlate(const tacit_planes *p, const float *x, const float *d, flo
 #undef PLANES
 #undef SIDE
 
-static void pool2(size_t height, size_t width, const float *x, float *y, uint8_t *which)
+/* Every second number of two vectors, from the first or from the second on; and two vectors turn by
+ * turn: their first halves, or their second. */
+#if LANES == 4
+#define EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6)
+#define ODD(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7)
+#define FIRST(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#define SECOND(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#elif LANES == 8
+#define EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)
+#define ODD(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15)
+#define FIRST(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define SECOND(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#else
+#define EVEN(a, b) \
+    __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)
+#define ODD(a, b) \
+    __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31)
+#define FIRST(a, b) \
+    __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define SECOND(a, b) \
+    __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#endif
+
+/* LANES squares whose upper rows begin at x, the lower ones `width` further on. */
+INLINE void pool_squares(size_t width, const float *x, float *y, int32_t *which)
 {
-    const size_t columns = width / 2;
-    for (size_t row = 0; row < height / 2; row++, x += 2 * width, y += columns, which += columns)
-        for (size_t k = 0; k < columns; k++) {
-            const float a = x[2 * k], b = x[2 * k + 1];
-            const float c = x[width + 2 * k], d = x[width + 2 * k + 1];
-            const float up = b > a ? b : a, down = d > c ? d : c;
-            const uint8_t low = (uint8_t)(d > c) | 2, high = b > a;
-            y[k] = down > up ? down : up;
-            which[k] = down > up ? low : high;
-        }
+    const vec a = LOAD(x), b = LOAD(x + LANES), c = LOAD(x + width), d = LOAD(x + width + LANES);
+    const vec corner[4] = {EVEN(a, b), ODD(a, b), EVEN(c, d), ODD(c, d)};
+    vec most = corner[0];
+    ivec at = {0};
+    UNROLL
+    for (int32_t k = 1; k < 4; k++) {
+        const ivec more = corner[k] > most;
+        most = choose(more, corner[k], most);
+        at = (at & ~more) | (((ivec){0} + k) & more);
+    }
+    STORE(y, most);
+    memcpy(which, &at, sizeof at);
 }
 
-static void unpool2(size_t height, size_t width, const float *dy, const uint8_t *which, float *dx)
+INLINE void unpool_squares(size_t width, const float *dy, const int32_t *which, float *dx)
 {
-    const size_t columns = width / 2;
+    ivec at;
+    memcpy(&at, which, sizeof at);
+    vec corner[4];
+    UNROLL
+    for (int32_t k = 0; k < 4; k++)
+        corner[k] = (vec)((ivec)LOAD(dy) & (at == k));
+    STORE(dx, FIRST(corner[0], corner[1]));
+    STORE(dx + LANES, SECOND(corner[0], corner[1]));
+    STORE(dx + width, FIRST(corner[2], corner[3]));
+    STORE(dx + width + LANES, SECOND(corner[2], corner[3]));
+}
+#undef EVEN
+#undef ODD
+#undef FIRST
+#undef SECOND
+
+/* Fewer squares than a vector holds. */
+static void pool_few(size_t squares, size_t width, const float *x, float *y, int32_t *which)
+{
+    for (size_t k = 0; k < squares; k++) {
+        const float corner[4] = {x[2 * k], x[2 * k + 1], x[width + 2 * k], x[width + 2 * k + 1]};
+        which[k] = 0;
+        for (int32_t q = 1; q < 4; q++)
+            which[k] = corner[q] > corner[which[k]] ? q : which[k];
+        y[k] = corner[which[k]];
+    }
+}
+
+static void unpool_few(size_t squares, size_t width, const float *dy, const int32_t *which,
+                       float *dx)
+{
+    for (size_t k = 0; k < squares; k++)
+        for (int32_t q = 0; q < 4; q++)
+            dx[(q / 2 ? width : 0) + 2 * k + (size_t)(q % 2)] = which[k] == q ? dy[k] : 0;
+}
+
+static void pool2(size_t height, size_t width, const float *x, float *y, int32_t *which)
+{
+    const size_t squares = width / 2;
+    for (size_t row = 0; row < height / 2; row++, x += 2 * width, y += squares, which += squares) {
+        if (squares < LANES)
+            pool_few(squares, width, x, y, which);
+        else
+            for (size_t k = 0; k < squares; k += LANES) {
+                const size_t at = k + LANES <= squares ? k : squares - LANES;
+                pool_squares(width, x + 2 * at, y + at, which + at);
+            }
+    }
+}
+
+static void unpool2(size_t height, size_t width, const float *dy, const int32_t *which, float *dx)
+{
+    const size_t squares = width / 2;
     if (height % 2 || width % 2)
         memset(dx, 0, height * width * sizeof *dx);
-    for (size_t row = 0; row < height / 2; row++, dx += 2 * width, dy += columns, which += columns)
-        for (size_t k = 0; k < columns; k++) {
-            dx[2 * k] = which[k] == 0 ? dy[k] : 0;
-            dx[2 * k + 1] = which[k] == 1 ? dy[k] : 0;
-            dx[width + 2 * k] = which[k] == 2 ? dy[k] : 0;
-            dx[width + 2 * k + 1] = which[k] == 3 ? dy[k] : 0;
-        }
+    for (size_t row = 0; row < height / 2;
+         row++, dx += 2 * width, dy += squares, which += squares) {
+        if (squares < LANES)
+            unpool_few(squares, width, dy, which, dx);
+        else
+            for (size_t k = 0; k < squares; k += LANES) {
+                const size_t at = k + LANES <= squares ? k : squares - LANES;
+                unpool_squares(width, dy + at, which + at, dx + 2 * at);
+            }
+    }
 }

@@ -14,12 +14,12 @@
 INLINE void block(size_t rows, bool by_columns, size_t k, const float *a, size_t a_step,
                   const float *b, size_t b_row, float *c, size_t c_row, bool add)
 {
-    vec sum[ROWS][VECTORS];
+    vec part[ROWS][VECTORS];
     UNROLL
     for (size_t r = 0; r < rows; r++)
         UNROLL
     for (size_t v = 0; v < VECTORS; v++)
-        sum[r][v] = add ? LOAD(c + r * c_row + v * LANES) : (vec){0};
+        part[r][v] = add ? LOAD(c + r * c_row + v * LANES) : (vec){0};
     for (size_t l = 0; l < k; l++, b += b_row) {
         vec right[VECTORS];
         UNROLL
@@ -30,14 +30,14 @@ INLINE void block(size_t rows, bool by_columns, size_t k, const float *a, size_t
             const float left = by_columns ? a[l * a_step + r] : a[r * a_step + l];
             UNROLL
             for (size_t v = 0; v < VECTORS; v++)
-                sum[r][v] += left * right[v];
+                part[r][v] += left * right[v];
         }
     }
     UNROLL
     for (size_t r = 0; r < rows; r++)
         UNROLL
     for (size_t v = 0; v < VECTORS; v++)
-        STORE(c + r * c_row + v * LANES, sum[r][v]);
+        STORE(c + r * c_row + v * LANES, part[r][v]);
 }
 
 static void block_of(size_t rows, const tacit_product *p, const float *a, const float *b, float *c,
@@ -114,21 +114,28 @@ static void pack(size_t k, size_t n, const float *b, size_t row, size_t column, 
     }
 }
 
-static float square(size_t n, const float *x)
-{
-    vec sum[4] = {{0}};
-    size_t k = 0;
-    for (; k + 4 * LANES <= n; k += 4 * LANES)
-        UNROLL
-    for (size_t v = 0; v < 4; v++)
-        sum[v] += LOAD(x + k + v * LANES) * LOAD(x + k + v * LANES);
-    for (; k + LANES <= n; k += LANES)
-        sum[0] += LOAD(x + k) * LOAD(x + k);
-    float rest = 0;
-    for (; k < n; k++)
-        rest += x[k] * x[k];
-    return total((sum[0] + sum[1]) + (sum[2] + sum[3])) + rest;
-}
+/* The sum of f(x), four vectors side by side so that none waits for the one before. */
+#define SUM_OF(name, f)                                                                  \
+    static float name(size_t n, const float *x)                                          \
+    {                                                                                    \
+        vec part[4] = {{0}};                                                             \
+        size_t k = 0;                                                                    \
+        for (; k + 4 * LANES <= n; k += 4 * LANES)                                       \
+            UNROLL for (size_t v = 0; v < 4; v++) part[v] += f(LOAD(x + k + v * LANES)); \
+        for (; k + LANES <= n; k += LANES)                                               \
+            part[0] += f(LOAD(x + k));                                                   \
+        float rest = 0;                                                                  \
+        for (; k < n; k++)                                                               \
+            rest += f(x[k]);                                                             \
+        return total((part[0] + part[1]) + (part[2] + part[3])) + rest;                  \
+    }
+#define ITSELF(x) (x)
+#define SQUARED(x) ((x) * (x))
+SUM_OF(sum, ITSELF)
+SUM_OF(square, SQUARED)
+#undef ITSELF
+#undef SQUARED
+#undef SUM_OF
 
 static void axpy(size_t n, float a, const float *x, float *y)
 {

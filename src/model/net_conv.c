@@ -143,14 +143,10 @@ static void backward_one(const tacit_net_layer *layer, const tacit_pass *pass, c
 }
 
 /* g += D 1: sums over pixels */
-static void add_bias(const tacit_net_layer *layer, const float *d, float *g)
+static void add_bias(const tacit_net_layer *layer, const tacit_pass *pass, const float *d, float *g)
 {
-    for (size_t o = 0; o < layer->out.planes; o++, d += pixels(layer)) {
-        float sum = 0;
-        for (size_t k = 0; k < pixels(layer); k++)
-            sum += d[k];
-        g[o] += sum;
-    }
+    for (size_t o = 0; o < layer->out.planes; o++, d += pixels(layer))
+        g[o] += pass->kernels->sum(pixels(layer), d);
 }
 
 /* g += D U^T and D 1 */
@@ -172,7 +168,7 @@ static void add_one(const tacit_net_layer *layer, const tacit_pass *pass, const 
                                             .c = g,
                                             .c_row = t,
                                             .add = true});
-    add_bias(layer, d, g + t * layer->out.planes);
+    add_bias(layer, pass, d, g + t * layer->out.planes);
 }
 
 /* sum of (U^T U) * (D^T D), and |D 1|^2 */
@@ -203,10 +199,8 @@ static double gram_square(const tacit_net_layer *layer, const tacit_pass *pass, 
     for (size_t k = 0; k < p * p; k++)
         sum += (double)seen[k] * (double)slopes[k];
     for (size_t o = 0; o < layer->out.planes; o++) {
-        float bias = 0;
-        for (size_t k = 0; k < p; k++)
-            bias += d[o * p + k];
-        sum += (double)bias * (double)bias;
+        const double bias = (double)pass->kernels->sum(p, d + o * p);
+        sum += bias * bias;
     }
     return sum;
 }
@@ -219,7 +213,7 @@ static double measure(const tacit_net_layer *layer, const tacit_pass *pass, cons
     if (layer->way & DIRECT) {
         const tacit_planes p = planes(layer);
         pass->kernels->correlate(&p, x, d, own);
-        add_bias(layer, d, own + taps(layer) * layer->out.planes);
+        add_bias(layer, pass, d, own + taps(layer) * layer->out.planes);
     } else {
         add_one(layer, pass, x, d, own);
     }

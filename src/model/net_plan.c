@@ -20,8 +20,8 @@ enum {
     MODEL_MOST = 1 << 28,  /* parameters */
     ROOM_MOST = 1 << 29,   /* floats of a layer's own and shared room */
     TILE_LEAST = 4,
-    TILE_MOST = 96,
-    TILE_FLOATS = 96 * 1024 /* of the room, for a tile: what the second-level cache holds */
+    TILE_MOST = 48,
+    TILE_FLOATS = 256 * 1024 /* of the room, for a tile: what the second-level cache holds */
 };
 
 static size_t volume(tacit_volume v)
@@ -144,31 +144,34 @@ static size_t tile_of(const tacit_net *net)
     return fit < TILE_LEAST ? TILE_LEAST : fit > TILE_MOST ? TILE_MOST : fit;
 }
 
+/* What flows into a layer, and back out of it; its own; returns floats used. */
+static size_t lay_out_layer(tacit_net_layer *layer, size_t tile, size_t used)
+{
+    layer->x_row = tacit_net_rounded(layer->inputs);
+    layer->x = deal(&used, tile * layer->x_row);
+    const bool apart = layer->wants_dx && layer->ops->keeps_input;
+    layer->dx = apart ? deal(&used, tile * layer->x_row) : layer->x;
+    layer->kept = deal(&used, tile * layer->kept_row);
+    layer->own = deal(&used, layer->own_size);
+    return used;
+}
+
 static void lay_out(tacit_net *net)
 {
-    size_t used = 0, shared = 0, flow = 0;
+    tacit_net_layer *last = &net->layer[net->count - 1];
+    size_t used = 0, shared = 0;
     net->tile = tile_of(net);
-    for (size_t k = 0; k <= net->count; k++) { /* between layers k - 1 and k */
-        tacit_net_layer *above = k < net->count ? &net->layer[k] : NULL;
-        tacit_net_layer *below = k ? &net->layer[k - 1] : NULL;
-        const size_t row = tacit_net_rounded(above ? above->inputs : below->outputs);
-        const size_t back_row = above && above->wants_dx && above->ops->keeps_input ? row : 0;
-        flow = deal(&used, net->tile * row);
-        const size_t back = back_row ? deal(&used, net->tile * back_row) : flow;
-        if (above) {
-            above->x = flow;
-            above->dx = back;
-            above->x_row = row;
-            above->kept = deal(&used, net->tile * above->kept_row);
-            above->own = deal(&used, above->own_size);
-            shared = shared > above->shared_size ? shared : above->shared_size;
-        }
-        if (below) {
-            below->y = flow;
-            below->dy = back;
-            below->y_row = row;
-        }
+    for (size_t k = 0; k < net->count; k++) {
+        used = lay_out_layer(&net->layer[k], net->tile, used);
+        shared = shared > net->layer[k].shared_size ? shared : net->layer[k].shared_size;
     }
+    for (size_t k = 0; k + 1 < net->count; k++) {
+        net->layer[k].y = net->layer[k + 1].x;
+        net->layer[k].dy = net->layer[k + 1].dx;
+        net->layer[k].y_row = net->layer[k + 1].x_row;
+    }
+    last->y_row = tacit_net_rounded(last->outputs);
+    last->y = last->dy = deal(&used, net->tile * last->y_row);
     net->factors = deal(&used, net->tile);
     net->squares = deal(&used, net->tile * (sizeof(double) / sizeof(float)));
     for (size_t k = 0; k < net->count; k++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The largest of each square of side x side pixels, of equals the first; rows and columns that fill
- * no square are left out. Which one it was is kept, a byte for each square. */
+ * no square are left out. Which one it was is kept. */
 #include <string.h>
 
 #include "model/net_layer.h"
@@ -16,18 +16,17 @@ static tacit_status plan(tacit_net_layer *layer, tacit_error *err)
                           "\"pool %zu\" does not fit planes of %zu x %zu: use a smaller square",
                           side, layer->in.height, layer->in.width);
     layer->out = (tacit_volume){layer->in.planes, layer->in.height / side, layer->in.width / side};
-    const size_t squares = layer->out.planes * layer->out.height * layer->out.width;
-    layer->kept_row = (squares + sizeof(float) - 1) / sizeof(float);
+    layer->kept_row = layer->out.planes * layer->out.height * layer->out.width;
     return TACIT_OK;
 }
 
-static uint8_t *kept(const tacit_net_layer *layer, const tacit_pass *pass, size_t record)
+static int32_t *kept(const tacit_net_layer *layer, const tacit_pass *pass, size_t record)
 {
-    return (uint8_t *)(pass->room + layer->kept + record * layer->kept_row);
+    return (int32_t *)(void *)(pass->room + layer->kept + record * layer->kept_row);
 }
 
 /* One plane, squares of any size. */
-static void pool(const tacit_net_layer *layer, const float *x, float *y, uint8_t *which)
+static void pool(const tacit_net_layer *layer, const float *x, float *y, int32_t *which)
 {
     const size_t side = layer->is.width, width = layer->in.width;
     for (size_t row = 0; row < layer->out.height; row++)
@@ -38,17 +37,19 @@ static void pool(const tacit_net_layer *layer, const float *x, float *y, uint8_t
                 if (corner[k / side * width + k % side] > corner[best / side * width + best % side])
                     best = k;
             *y++ = corner[best / side * width + best % side];
-            *which++ = (uint8_t)best;
+            *which++ = (int32_t)best;
         }
 }
 
-static void unpool(const tacit_net_layer *layer, const float *dy, const uint8_t *which, float *dx)
+static void unpool(const tacit_net_layer *layer, const float *dy, const int32_t *which, float *dx)
 {
     const size_t side = layer->is.width, width = layer->in.width;
     memset(dx, 0, layer->in.height * width * sizeof *dx);
     for (size_t row = 0; row < layer->out.height; row++)
-        for (size_t column = 0; column < layer->out.width; column++, which++)
-            dx[(row * side + *which / side) * width + column * side + *which % side] = *dy++;
+        for (size_t column = 0; column < layer->out.width; column++) {
+            const size_t best = (size_t)*which++;
+            dx[(row * side + best / side) * width + column * side + best % side] = *dy++;
+        }
 }
 
 static void forward(const tacit_net_layer *layer, const tacit_pass *pass)
@@ -58,7 +59,7 @@ static void forward(const tacit_net_layer *layer, const tacit_pass *pass)
     for (size_t r = 0; r < pass->records; r++) {
         const float *x = pass->room + layer->x + r * layer->x_row;
         float *y = pass->room + layer->y + r * layer->y_row;
-        uint8_t *which = kept(layer, pass, r);
+        int32_t *which = kept(layer, pass, r);
         for (size_t c = 0; c < layer->in.planes; c++)
             if (layer->is.width == 2)
                 pass->kernels->pool2(layer->in.height, layer->in.width, x + c * in, y + c * out,
@@ -75,7 +76,7 @@ static void backward(const tacit_net_layer *layer, const tacit_pass *pass)
     for (size_t r = 0; r < pass->records; r++) {
         float *dx = pass->room + layer->dx + r * layer->x_row;
         const float *dy = pass->room + layer->dy + r * layer->y_row;
-        const uint8_t *which = kept(layer, pass, r);
+        const int32_t *which = kept(layer, pass, r);
         for (size_t c = 0; c < layer->in.planes; c++)
             if (layer->is.width == 2)
                 pass->kernels->unpool2(layer->in.height, layer->in.width, dy + c * out,

@@ -155,14 +155,6 @@ static tacit_status check_labels(const tacit_net *net, const tacit_lot *lot, tac
     return TACIT_OK;
 }
 
-static bool all_finite(size_t n, const float *x)
-{
-    float sum = 0;
-    for (size_t k = 0; k < n; k++)
-        sum += x[k] * 0; /* NaN if any is not finite */
-    return sum == 0;
-}
-
 tacit_status tacit_net_gradient(const tacit_net *net, tacit_net_room *room, const float *theta,
                                 const tacit_lot *lot, float clip, float *sum,
                                 tacit_lot_report *report, tacit_error *err)
@@ -182,9 +174,10 @@ tacit_status tacit_net_gradient(const tacit_net *net, tacit_net_room *room, cons
         weigh(&pass, room, square, clip, factor, report);
         add(&pass, factor, sum);
     }
-    if (!square && !all_finite(net->parameters, sum))
+    if (!square && !isfinite(pass.kernels->square(net->parameters, sum)))
         return tacit_fail(err, TACIT_EINPUT,
-                          "the gradient is not finite: the model has run away, or a record has a "
+                          "the gradient is not finite, or its square is not: the model has run "
+                          "away, or a record has a "
                           "number that is not finite; use smaller steps or a clip");
     return TACIT_OK;
 }

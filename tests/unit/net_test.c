@@ -220,7 +220,7 @@ static const struct {
     {"dense 8, split, mish, dense 8, split, tanh, join, join, mish, dense 3", {6, 1, 1}},
     {"split, relu, join, dense 3", {6, 1, 1}},
     {"conv 64 3x3 pad 1, relu, pool 2, conv 64 3x3, mish, dense 3", {8, 8, 8}}, /* gram */
-    {"conv 12 6x6, relu, dense 2", {12, 26, 26}},                               /* twice */
+    {"conv 24 5x5, relu, dense 2", {8, 9, 9}},                                  /* twice */
     {"pool 2, conv 3 2x2, mish, pool 2, dense 3", {1, 13, 12}},
 };
 #define NETS (sizeof nets / sizeof *nets)

@@ -55,9 +55,9 @@ typedef struct tacit_net_kernels {
     /* Panels of b(l, j) = b[l * row + j * column], l < k, j < n; the last is filled up with zeros.
      */
     void (*pack)(size_t k, size_t n, const float *b, size_t row, size_t column, float *panels);
-    /* sums of x and of x^2 */
+    /* sum of x, and of x^2 in double precision */
     float (*sum)(size_t n, const float *x);
-    float (*square)(size_t n, const float *x);
+    double (*square)(size_t n, const float *x);
     /* y += a x */
     void (*axpy)(size_t n, float a, const float *x, float *y);
     /* x = exp(x - most); returns their sum */

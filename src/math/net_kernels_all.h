@@ -8,6 +8,9 @@
 
 typedef float vec __attribute__((vector_size(4 * LANES)));
 typedef float vec_load __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+#define HALF (LANES / 2)
+typedef float few __attribute__((vector_size(4 * HALF)));
+typedef double doubles __attribute__((vector_size(8 * HALF)));
 typedef int32_t ivec __attribute__((vector_size(4 * LANES)));
 #define INLINE static inline __attribute__((always_inline))
 #ifdef __clang__

@@ -114,28 +114,42 @@ static void pack(size_t k, size_t n, const float *b, size_t row, size_t column, 
     }
 }
 
-/* The sum of f(x), four vectors side by side so that none waits for the one before. */
-#define SUM_OF(name, f)                                                                  \
-    static float name(size_t n, const float *x)                                          \
-    {                                                                                    \
-        vec part[4] = {{0}};                                                             \
-        size_t k = 0;                                                                    \
-        for (; k + 4 * LANES <= n; k += 4 * LANES)                                       \
-            UNROLL for (size_t v = 0; v < 4; v++) part[v] += f(LOAD(x + k + v * LANES)); \
-        for (; k + LANES <= n; k += LANES)                                               \
-            part[0] += f(LOAD(x + k));                                                   \
-        float rest = 0;                                                                  \
-        for (; k < n; k++)                                                               \
-            rest += f(x[k]);                                                             \
-        return total((part[0] + part[1]) + (part[2] + part[3])) + rest;                  \
+static float sum(size_t n, const float *x)
+{
+    vec part[4] = {{0}};
+    size_t k = 0;
+    for (; k + 4 * LANES <= n; k += 4 * LANES)
+        UNROLL
+    for (size_t v = 0; v < 4; v++)
+        part[v] += LOAD(x + k + v * LANES);
+    float rest = 0;
+    for (; k < n; k++)
+        rest += x[k];
+    return total((part[0] + part[1]) + (part[2] + part[3])) + rest;
+}
+
+/* In double precision: no square overflows or vanishes, and norms that decide how much of a record
+ * counts are exact for all purposes. */
+static double square(size_t n, const float *x)
+{
+    doubles part[4] = {{0}};
+    size_t k = 0;
+    for (; k + 4 * HALF <= n; k += 4 * HALF)
+        UNROLL
+    for (size_t v = 0; v < 4; v++) {
+        few narrow;
+        memcpy(&narrow, x + k + v * HALF, sizeof narrow);
+        const doubles wide = __builtin_convertvector(narrow, doubles);
+        part[v] += wide * wide;
     }
-#define ITSELF(x) (x)
-#define SQUARED(x) ((x) * (x))
-SUM_OF(sum, ITSELF)
-SUM_OF(square, SQUARED)
-#undef ITSELF
-#undef SQUARED
-#undef SUM_OF
+    double all = 0;
+    for (; k < n; k++)
+        all += (double)x[k] * (double)x[k];
+    const doubles rest = (part[0] + part[1]) + (part[2] + part[3]);
+    for (size_t v = 0; v < HALF; v++)
+        all += rest[v];
+    return all;
+}
 
 static void axpy(size_t n, float a, const float *x, float *y)
 {

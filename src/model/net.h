@@ -35,7 +35,7 @@ void tacit_net_room_free(tacit_net_room *room); /* wipes it */
 size_t tacit_net_room_bytes(const tacit_net *net);
 
 /* sum = sum over the lot of gradients, each scaled to norm at most `clip`. INFINITY: not scaled,
- * and no norms are taken; then a sum that is not finite, or whose square is not, is an error.
+ * and no norms are taken; then a sum that is not finite is an error.
  * Labels out of range are an error. */
 tacit_status tacit_net_gradient(const tacit_net *net, tacit_net_room *room, const float *theta,
                                 const tacit_lot *lot, float clip, float *sum,

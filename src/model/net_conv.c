@@ -217,7 +217,7 @@ static double measure(const tacit_net_layer *layer, const tacit_pass *pass, cons
     } else {
         add_one(layer, pass, x, d, own);
     }
-    return (double)pass->kernels->square(layer->parameters, own);
+    return pass->kernels->square(layer->parameters, own);
 }
 
 /* ---- a tile ---- */

@@ -54,8 +54,8 @@ static void norms(const tacit_net_layer *layer, const tacit_pass *pass, double *
 {
     const float *x = pass->room + layer->x, *dy = pass->room + layer->dy;
     for (size_t r = 0; square && r < pass->records; r++) {
-        const double in = (double)pass->kernels->square(layer->inputs, x + r * layer->x_row);
-        const double out = (double)pass->kernels->square(layer->outputs, dy + r * layer->y_row);
+        const double in = pass->kernels->square(layer->inputs, x + r * layer->x_row);
+        const double out = pass->kernels->square(layer->outputs, dy + r * layer->y_row);
         square[r] += out * (in + 1);
     }
 }

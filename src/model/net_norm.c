@@ -84,7 +84,7 @@ static void norms(const tacit_net_layer *layer, const tacit_pass *pass, double *
             own[planes + c] = (float)shift;
         }
         if (square)
-            square[r] += (double)pass->kernels->square(2 * planes, own);
+            square[r] += pass->kernels->square(2 * planes, own);
     }
 }
 

@@ -7,6 +7,10 @@
 
 #include "model/net_layer.h"
 
+/* Factors, and slopes times factors, are rounded to floats: by no more than this together, so that
+ * what counts of a record is never longer than the clip. */
+#define SHY (1 - 0x1p-22)
+
 struct tacit_net_room {
     size_t bytes;
     float *floats; /* of the plan: tacit_net.room */
@@ -122,7 +126,7 @@ static void weigh(const tacit_pass *pass, const tacit_net_room *room, const doub
         report->right += room->right[r];
         if (norm > (double)clip) {
             report->clipped++;
-            factor[r] = (float)((double)clip / norm);
+            factor[r] = (float)((double)clip * SHY / norm);
         }
     }
 }
@@ -176,7 +180,7 @@ tacit_status tacit_net_gradient(const tacit_net *net, tacit_net_room *room, cons
     }
     if (!square && !isfinite(pass.kernels->square(net->parameters, sum)))
         return tacit_fail(err, TACIT_EINPUT,
-                          "the gradient is not finite, or its square is not: the model has run "
+                          "the gradient is not finite: the model has run "
                           "away, or a record has a "
                           "number that is not finite; use smaller steps or a clip");
     return TACIT_OK;

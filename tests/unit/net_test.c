@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/threads.h"
 #include "model/net.h"
 #include "model/net_layer.h"
 #include "testing.h"
@@ -338,6 +339,30 @@ static void test_clipped_sums(void **state)
     }
 }
 
+/* What counts of a record is never longer than the clip, and hardly shorter. Norms by Gram matrices
+ * are rounded like any product in single precision, so there it is a tolerance. */
+static void test_never_longer(void **state)
+{
+    (void)state;
+    dice d = {27};
+    for (size_t q = 0; q < NETS; q++) {
+        scene s = make(nets[q].layers, nets[q].in, 12, &d);
+        float *sum = calloc(s.n, sizeof *sum);
+        const float clip = (float)dice_between(&d, 1e-6, 1e-2);
+        const double slack = strstr(nets[q].layers, "conv 64 3x3,") ? 1e-5 : 0;
+        for (size_t r = 0; r < s.records; r++) {
+            double square = 0;
+            gradient(&s, (tacit_lot){1, s.row + r, s.label + r}, clip, sum);
+            for (size_t k = 0; k < s.n; k++)
+                square += (double)sum[k] * (double)sum[k];
+            assert_true(sqrt(square) <= (double)clip * (1 + slack));
+            assert_true(sqrt(square) >= (double)clip * (1 - 1e-6 - slack));
+        }
+        free(sum);
+        clear(&s);
+    }
+}
+
 #define PAPER "conv 3 5x5, mish, pool 2, dense 64, mish, dense 10"
 
 static void test_paper_net(void **state)
@@ -418,6 +443,54 @@ static void test_records_alone(void **state)
         free(together);
         clear(&s);
     }
+}
+
+/* Agents work side by side, each with a room of its own: the same bits as one after the other. */
+typedef struct together {
+    const scene *s;
+    tacit_net_room *room[4];
+    float *sum[4];
+} together;
+
+static void some_agents(void *ctx, uint32_t worker, size_t begin, size_t end)
+{
+    (void)worker;
+    const together *all = ctx;
+    for (size_t k = begin; k < end; k++) {
+        tacit_lot_report report;
+        const tacit_lot some = lot(all->s);
+        tacit_error err = {0};
+        for (int again = 0; again < 5; again++)
+            if (tacit_net_gradient(all->s->net, all->room[k], all->s->theta, &some, 0.5f,
+                                   all->sum[k], &report, &err))
+                all->sum[k][0] = NAN; /* shows below */
+    }
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    dice d = {20};
+    scene s = make(nets[13].layers, nets[13].in, 20, &d);
+    together all = {.s = &s};
+    float *want = calloc(s.n, sizeof *want);
+    tacit_error err = {0};
+    gradient(&s, lot(&s), 0.5f, want);
+    for (size_t k = 0; k < 4; k++) {
+        check_ok(tacit_net_room_create(&all.room[k], s.net, &err), &err);
+        all.sum[k] = calloc(s.n, sizeof *want);
+    }
+    tacit_threads *threads = tacit_threads_create(4);
+    assert_non_null(threads);
+    tacit_threads_run(threads, 4, 1, some_agents, &all);
+    tacit_threads_free(threads);
+    for (size_t k = 0; k < 4; k++) {
+        assert_memory_equal(all.sum[k], want, s.n * sizeof *want);
+        tacit_net_room_free(all.room[k]);
+        free(all.sum[k]);
+    }
+    free(want);
+    clear(&s);
 }
 
 static void test_empty_lot(void **state)
@@ -589,8 +662,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradients),      cmocka_unit_test(test_clipped_sums),
-        cmocka_unit_test(test_paper_net),      cmocka_unit_test(test_resnet),
-        cmocka_unit_test(test_records_alone),  cmocka_unit_test(test_empty_lot),
+        cmocka_unit_test(test_never_longer),   cmocka_unit_test(test_paper_net),
+        cmocka_unit_test(test_resnet),         cmocka_unit_test(test_records_alone),
+        cmocka_unit_test(test_threads),        cmocka_unit_test(test_empty_lot),
         cmocka_unit_test(test_broken_records), cmocka_unit_test(test_model_run_away),
         cmocka_unit_test(test_labels),         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_words),

@@ -5,8 +5,11 @@
  * A block of ROWS x 16 numbers of c stays in registers while l runs over all of k; a step takes 16
  * numbers of b and one of each row of a. b comes in panels so that a step's loads are next to each
  * other; a is read as it lies: packing it would cost a quarter of the time where c has 64 columns.
- * A panel is taken through all rows of a before the next: it stays in the nearest cache.
+ * DEPTH steps of a panel are taken through all rows of a before the next: 32 kB, which stay in the
+ * nearest caches. If they lie apart, in a matrix by rows, and many rows of a want them, they are
+ * fetched together first: each might lie on a page of its own.
  */
+#define DEPTH 512
 #define VECTORS (TACIT_NET_PANEL / LANES)
 
 /* rows x 16 numbers at c += those of a b. `rows` and `by_columns` are constants where this is
@@ -87,18 +90,37 @@ static void block_aside(size_t rows, size_t columns, const tacit_product *p, con
         memcpy(c + r * p->c_row, aside + r * TACIT_NET_PANEL, columns * sizeof *c);
 }
 
+/* What one panel adds to all rows, for k steps of it. */
+static void panel_rows(const tacit_product *p, const float *b, size_t columns, float *c)
+{
+    for (size_t i = 0; i < p->m; i += ROWS) {
+        const size_t rows = p->m - i < ROWS ? p->m - i : ROWS;
+        const float *a = p->a + i * (p->a_by_columns ? 1 : p->a_step);
+        if (columns < TACIT_NET_PANEL)
+            block_aside(rows, columns, p, a, b, c + i * p->c_row);
+        else
+            block_of(rows, p, a, b, c + i * p->c_row, p->c_row);
+    }
+}
+
+/* Numbers of c wait in memory between two pieces of k: that rounds nothing, they are floats in
+ * registers, too. */
 static void product(const tacit_product *p)
 {
-    const float *b = p->b;
-    for (size_t j = 0; j < p->n; j += TACIT_NET_PANEL, b += p->b_panel)
-        for (size_t i = 0; i < p->m; i += ROWS) {
-            const size_t rows = p->m - i < ROWS ? p->m - i : ROWS;
-            const float *a = p->a + i * (p->a_by_columns ? 1 : p->a_step);
-            float *c = p->c + i * p->c_row + j;
-            if (p->n - j < TACIT_NET_PANEL)
-                block_aside(rows, p->n - j, p, a, b, c);
-            else
-                block_of(rows, p, a, b, c, p->c_row);
+    float near[DEPTH * TACIT_NET_PANEL] __attribute__((aligned(64)));
+    const bool fetch = p->b_row != TACIT_NET_PANEL && p->m > 4 * ROWS;
+    for (size_t j = 0; j < p->n; j += TACIT_NET_PANEL)
+        for (size_t l = 0; l < p->k || l == 0; l += DEPTH) {
+            const float *b = p->b + j / TACIT_NET_PANEL * p->b_panel + l * p->b_row;
+            tacit_product piece = *p;
+            piece.k = p->k - l < DEPTH ? p->k - l : DEPTH;
+            piece.a += l * (p->a_by_columns ? p->a_step : 1);
+            piece.add = p->add || l > 0;
+            for (size_t q = 0; q < piece.k && fetch; q++)
+                memcpy(near + q * TACIT_NET_PANEL, b + q * p->b_row, TACIT_NET_PANEL * sizeof *b);
+            piece.b_row = fetch ? TACIT_NET_PANEL : p->b_row;
+            panel_rows(&piece, fetch ? near : b,
+                       p->n - j < TACIT_NET_PANEL ? p->n - j : TACIT_NET_PANEL, p->c + j);
         }
 }
 
@@ -157,3 +179,4 @@ static void axpy(size_t n, float a, const float *x, float *y)
         y[k] += a * x[k];
 }
 #undef VECTORS
+#undef DEPTH

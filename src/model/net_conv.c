@@ -12,6 +12,10 @@
  * memory GRAM    |D U^T|^2 = sum of (U^T U) * (D^T D), number by number         P^2 (T + N) TWICE
  * dW is made, measured and thrown away                           P T N
  *
+ * Records are taken a few at a time, their U and D side by side, so that there are pixels enough to
+ * make fetching W worth while: with 512 planes in and out it is 9 MB, and a record may have 16
+ * pixels.
+ *
  * Few planes out of wide rows, without padding, have kernels of their own (net_planes.h): no U.
  */
 #include <string.h>
@@ -25,7 +29,8 @@ enum {
     TWICE = 8,
     KEEP_MOST = 4096,  /* parameters: a tile of such gradients still fits the caches */
     DIRECT_PLANES = 8, /* beyond, a product is better */
-    DIRECT_WIDTH = 16  /* the longest vector of any CPU */
+    DIRECT_WIDTH = 16, /* the longest vector of any CPU */
+    GROUP_PIXELS = 256 /* side by side, or one record's if it has more */
 };
 
 static size_t taps(const tacit_net_layer *layer)
@@ -36,6 +41,24 @@ static size_t taps(const tacit_net_layer *layer)
 static size_t pixels(const tacit_net_layer *layer)
 {
     return layer->out.height * layer->out.width;
+}
+
+/* Of U and D with a group's records side by side. */
+static size_t row(const tacit_net_layer *layer)
+{
+    return tacit_net_row(layer->group * pixels(layer));
+}
+
+/* In the shared room: U, D, and then panels of U turned, or two matrices of pixels by pixels; at
+ * the very end, a gradient. */
+static size_t flat_at(const tacit_net_layer *layer)
+{
+    return taps(layer) * row(layer);
+}
+
+static size_t turned_at(const tacit_net_layer *layer)
+{
+    return flat_at(layer) + layer->out.planes * row(layer);
 }
 
 static int choose_way(const tacit_net_layer *layer)
@@ -65,12 +88,10 @@ static tacit_status plan(tacit_net_layer *layer, tacit_error *err)
     layer->parameters = is->width * (taps(layer) + 1);
     layer->way = choose_way(layer);
     layer->kept_row = layer->way & KEEP ? layer->parameters : 0;
-    /* U; its panels turned, or two matrices of pixels by pixels; at the end a gradient */
-    const size_t row = tacit_net_rounded(pixels(layer));
-    const size_t turned = tacit_net_rounded(taps(layer)) * pixels(layer);
-    const size_t grams = layer->way & GRAM ? 2 * row * pixels(layer) : 0;
-    layer->shared_size =
-        taps(layer) * row + turned + grams + (layer->way & TWICE ? layer->parameters : 0);
+    layer->group = pixels(layer) < GROUP_PIXELS ? GROUP_PIXELS / pixels(layer) : 1;
+    layer->shared_size = turned_at(layer) + tacit_net_rounded(taps(layer)) * row(layer) +
+                         (layer->way & GRAM ? 2 * pixels(layer) * pixels(layer) : 0) +
+                         (layer->way & TWICE ? layer->parameters : 0);
     return TACIT_OK;
 }
 
@@ -91,101 +112,138 @@ static tacit_planes planes(const tacit_net_layer *layer)
                           .wide = layer->is.wide};
 }
 
-/* ---- one record ---- */
+static const float *x_of(const tacit_net_layer *layer, const tacit_pass *pass, size_t record)
+{
+    return pass->room + layer->x + record * layer->x_row;
+}
 
-/* U, in the shared room. */
-static float *unrolled(const tacit_net_layer *layer, const tacit_pass *pass, const float *x)
+static const float *dy_of(const tacit_net_layer *layer, const tacit_pass *pass, size_t record)
+{
+    return pass->room + layer->dy + record * layer->y_row;
+}
+
+/* ---- a group of records, side by side in the shared room ---- */
+
+typedef struct group {
+    size_t from, count;
+} group;
+
+static group group_at(const tacit_net_layer *layer, const tacit_pass *pass, size_t from)
+{
+    const size_t left = pass->records - from;
+    return (group){from, left < layer->group ? left : layer->group};
+}
+
+static float *unrolled(const tacit_net_layer *layer, const tacit_pass *pass, group some)
 {
     float *u = pass->room + layer->shared;
-    tacit_net_unroll(layer, x, u);
+    for (size_t k = 0; k < some.count; k++)
+        tacit_net_unroll(layer, x_of(layer, pass, some.from + k), row(layer),
+                         u + k * pixels(layer));
     return u;
 }
 
+/* D, each record's times its factor (NULL: 1). */
+static float *gathered(const tacit_net_layer *layer, const tacit_pass *pass, group some,
+                       const float *factor)
+{
+    float *flat = pass->room + layer->shared + flat_at(layer);
+    const size_t p = pixels(layer);
+    for (size_t k = 0; k < some.count; k++) {
+        const float *d = dy_of(layer, pass, some.from + k);
+        const float weight = factor ? factor[some.from + k] : 1;
+        for (size_t o = 0; o < layer->out.planes; o++)
+            for (size_t at = 0; at < p; at++)
+                flat[o * row(layer) + k * p + at] = weight * d[o * p + at];
+    }
+    return flat;
+}
+
 /* y = W U + b */
-static void forward_one(const tacit_net_layer *layer, const tacit_pass *pass, const float *x,
-                        float *y)
+static void forward_group(const tacit_net_layer *layer, const tacit_pass *pass, group some)
 {
     const float *w = pass->theta + layer->theta, *bias = w + taps(layer) * layer->out.planes;
     const size_t p = pixels(layer);
-    for (size_t k = 0; k < layer->outputs; k++)
-        y[k] = bias[k / p];
+    float *flat = pass->room + layer->shared + flat_at(layer);
     pass->kernels->product(&(tacit_product){.m = layer->out.planes,
-                                            .n = p,
+                                            .n = some.count * p,
                                             .k = taps(layer),
                                             .a = w,
                                             .a_step = taps(layer),
-                                            .b = unrolled(layer, pass, x),
-                                            .b_row = tacit_net_rounded(p),
+                                            .b = unrolled(layer, pass, some),
+                                            .b_row = row(layer),
                                             .b_panel = TACIT_NET_PANEL,
-                                            .c = y,
-                                            .c_row = p,
-                                            .add = true});
+                                            .c = flat,
+                                            .c_row = row(layer)});
+    for (size_t k = 0; k < some.count; k++) {
+        float *y = pass->room + layer->y + (some.from + k) * layer->y_row;
+        for (size_t o = 0; o < layer->out.planes; o++)
+            for (size_t at = 0; at < p; at++)
+                y[o * p + at] = flat[o * row(layer) + k * p + at] + bias[o];
+    }
 }
 
 /* dx from dU = W^T D */
-static void backward_one(const tacit_net_layer *layer, const tacit_pass *pass, const float *d,
-                         float *dx)
+static void backward_group(const tacit_net_layer *layer, const tacit_pass *pass, group some)
 {
     float *u = pass->room + layer->shared;
     pass->kernels->product(&(tacit_product){.m = taps(layer),
-                                            .n = pixels(layer),
+                                            .n = some.count * pixels(layer),
                                             .k = layer->out.planes,
                                             .a = pass->theta + layer->theta,
                                             .a_step = taps(layer),
                                             .a_by_columns = true,
-                                            .b = d,
-                                            .b_row = pixels(layer),
+                                            .b = gathered(layer, pass, some, NULL),
+                                            .b_row = row(layer),
                                             .b_panel = TACIT_NET_PANEL,
                                             .c = u,
-                                            .c_row = tacit_net_rounded(pixels(layer))});
-    memset(dx, 0, layer->inputs * sizeof *dx);
-    tacit_net_roll(layer, u, dx);
+                                            .c_row = row(layer)});
+    for (size_t k = 0; k < some.count; k++) {
+        float *dx = pass->room + layer->dx + (some.from + k) * layer->x_row;
+        memset(dx, 0, layer->inputs * sizeof *dx);
+        tacit_net_roll(layer, row(layer), u + k * pixels(layer), dx);
+    }
 }
 
-/* g += D 1: sums over pixels */
-static void add_bias(const tacit_net_layer *layer, const tacit_pass *pass, const float *d, float *g)
+/* g += D U^T and D 1, records weighted by their factors */
+static void add_group(const tacit_net_layer *layer, const tacit_pass *pass, group some,
+                      const float *factor, float *g)
 {
-    for (size_t o = 0; o < layer->out.planes; o++, d += pixels(layer))
-        g[o] += pass->kernels->sum(pixels(layer), d);
-}
-
-/* g += D U^T and D 1 */
-static void add_one(const tacit_net_layer *layer, const tacit_pass *pass, const float *x,
-                    const float *d, float *g)
-{
-    const size_t t = taps(layer), p = pixels(layer), row = tacit_net_rounded(p);
-    const float *u = unrolled(layer, pass, x);
-    float *turned = pass->room + layer->shared + t * row;
-    pass->kernels->pack(p, t, u, 1, row, turned);
+    const size_t t = taps(layer), p = some.count * pixels(layer);
+    const float *flat = gathered(layer, pass, some, factor);
+    float *turned = pass->room + layer->shared + turned_at(layer);
+    pass->kernels->pack(p, t, unrolled(layer, pass, some), 1, row(layer), turned);
     pass->kernels->product(&(tacit_product){.m = layer->out.planes,
                                             .n = t,
                                             .k = p,
-                                            .a = d,
-                                            .a_step = p,
+                                            .a = flat,
+                                            .a_step = row(layer),
                                             .b = turned,
                                             .b_row = TACIT_NET_PANEL,
                                             .b_panel = TACIT_NET_PANEL * p,
                                             .c = g,
                                             .c_row = t,
                                             .add = true});
-    add_bias(layer, pass, d, g + t * layer->out.planes);
+    for (size_t o = 0; o < layer->out.planes; o++)
+        g[t * layer->out.planes + o] += pass->kernels->sum(p, flat + o * row(layer));
 }
 
+/* ---- one record ---- */
+
 /* sum of (U^T U) * (D^T D), and |D 1|^2 */
-static double gram_square(const tacit_net_layer *layer, const tacit_pass *pass, const float *x,
-                          const float *d)
+static double gram_square(const tacit_net_layer *layer, const tacit_pass *pass, size_t record)
 {
-    const size_t t = taps(layer), p = pixels(layer), row = tacit_net_rounded(p);
-    const float *u = unrolled(layer, pass, x);
-    float *seen = pass->room + layer->shared + t * row, *slopes = seen + p * row;
+    const size_t p = pixels(layer);
+    const float *u = unrolled(layer, pass, (group){record, 1}), *d = dy_of(layer, pass, record);
+    float *seen = pass->room + layer->shared + turned_at(layer), *slopes = seen + p * p;
     tacit_product gram = {.m = p,
                           .n = p,
-                          .k = t,
+                          .k = taps(layer),
                           .a = u,
-                          .a_step = row,
+                          .a_step = row(layer),
                           .a_by_columns = true,
                           .b = u,
-                          .b_row = row,
+                          .b_row = row(layer),
                           .b_panel = TACIT_NET_PANEL,
                           .c = seen,
                           .c_row = p};
@@ -206,18 +264,32 @@ static double gram_square(const tacit_net_layer *layer, const tacit_pass *pass, 
 }
 
 /* Its gradient, at `own`, and the squared norm. */
-static double measure(const tacit_net_layer *layer, const tacit_pass *pass, const float *x,
-                      const float *d, float *own)
+static double measure(const tacit_net_layer *layer, const tacit_pass *pass, size_t record,
+                      float *own)
 {
     memset(own, 0, layer->parameters * sizeof *own);
     if (layer->way & DIRECT) {
         const tacit_planes p = planes(layer);
-        pass->kernels->correlate(&p, x, d, own);
-        add_bias(layer, pass, d, own + taps(layer) * layer->out.planes);
+        const float *d = dy_of(layer, pass, record);
+        float *bias = own + taps(layer) * layer->out.planes;
+        pass->kernels->correlate(&p, x_of(layer, pass, record), d, own);
+        for (size_t o = 0; o < layer->out.planes; o++)
+            bias[o] = pass->kernels->sum(pixels(layer), d + o * pixels(layer));
     } else {
-        add_one(layer, pass, x, d, own);
+        add_group(layer, pass, (group){record, 1}, NULL, own);
     }
     return pass->kernels->square(layer->parameters, own);
+}
+
+/* The squared norm of a record's gradient, which is kept if that is the way. */
+static double norm_one(const tacit_net_layer *layer, const tacit_pass *pass, size_t record)
+{
+    if (layer->way & KEEP)
+        return measure(layer, pass, record, pass->room + layer->kept + record * layer->kept_row);
+    if (layer->way & GRAM)
+        return gram_square(layer, pass, record);
+    return measure(layer, pass, record,
+                   pass->room + layer->shared + layer->shared_size - layer->parameters);
 }
 
 /* ---- a tile ---- */
@@ -226,27 +298,13 @@ static void forward(const tacit_net_layer *layer, const tacit_pass *pass)
 {
     const float *w = pass->theta + layer->theta;
     const tacit_planes p = planes(layer);
-    for (size_t r = 0; r < pass->records; r++) {
-        const float *x = pass->room + layer->x + r * layer->x_row;
-        float *y = pass->room + layer->y + r * layer->y_row;
-        if (layer->way & DIRECT)
-            pass->kernels->convolve(&p, w, w + taps(layer) * layer->out.planes, x, y);
-        else
-            forward_one(layer, pass, x, y);
-    }
-}
-
-/* The squared norm of a record's gradient, which is kept if that is the way. */
-static double norm_one(const tacit_net_layer *layer, const tacit_pass *pass, size_t record)
-{
-    const float *x = pass->room + layer->x + record * layer->x_row;
-    const float *d = pass->room + layer->dy + record * layer->y_row;
-    if (layer->way & KEEP)
-        return measure(layer, pass, x, d, pass->room + layer->kept + record * layer->kept_row);
-    if (layer->way & GRAM)
-        return gram_square(layer, pass, x, d);
-    return measure(layer, pass, x, d,
-                   pass->room + layer->shared + layer->shared_size - layer->parameters);
+    if (layer->way & DIRECT)
+        for (size_t r = 0; r < pass->records; r++)
+            pass->kernels->convolve(&p, w, w + taps(layer) * layer->out.planes,
+                                    x_of(layer, pass, r), pass->room + layer->y + r * layer->y_row);
+    else
+        for (size_t r = 0; r < pass->records; r += layer->group)
+            forward_group(layer, pass, group_at(layer, pass, r));
 }
 
 static void norms(const tacit_net_layer *layer, const tacit_pass *pass, double *square)
@@ -262,24 +320,19 @@ static void norms(const tacit_net_layer *layer, const tacit_pass *pass, double *
 
 static void backward(const tacit_net_layer *layer, const tacit_pass *pass)
 {
-    for (size_t r = 0; r < pass->records; r++)
-        backward_one(layer, pass, pass->room + layer->dy + r * layer->y_row,
-                     pass->room + layer->dx + r * layer->x_row);
+    for (size_t r = 0; r < pass->records; r += layer->group)
+        backward_group(layer, pass, group_at(layer, pass, r));
 }
 
 static void add(const tacit_net_layer *layer, const tacit_pass *pass, const float *factor, float *g)
 {
-    for (size_t r = 0; r < pass->records; r++) {
-        if (layer->way & KEEP) {
+    if (layer->way & KEEP)
+        for (size_t r = 0; r < pass->records; r++)
             pass->kernels->axpy(layer->parameters, factor[r],
                                 pass->room + layer->kept + r * layer->kept_row, g);
-            continue;
-        }
-        float *d = pass->room + layer->dy + r * layer->y_row;
-        for (size_t k = 0; k < layer->outputs; k++)
-            d[k] *= factor[r];
-        add_one(layer, pass, pass->room + layer->x + r * layer->x_row, d, g);
-    }
+    else
+        for (size_t r = 0; r < pass->records; r += layer->group)
+            add_group(layer, pass, group_at(layer, pass, r), factor, g);
 }
 
 const tacit_layer_ops tacit_layer_conv = {.name = "conv",

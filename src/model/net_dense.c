@@ -38,7 +38,7 @@ static void forward(const tacit_net_layer *layer, const tacit_pass *pass)
         for (size_t k = 0; k < layer->y_row; k++)
             y[r * layer->y_row + k] = k < layer->outputs ? bias[k] : 0;
     pass->kernels->product(&(tacit_product){.m = pass->records,
-                                            .n = layer->y_row,
+                                            .n = tacit_net_rounded(layer->outputs),
                                             .k = layer->inputs,
                                             .a = pass->room + layer->x,
                                             .a_step = layer->x_row,
@@ -65,7 +65,7 @@ static void backward(const tacit_net_layer *layer, const tacit_pass *pass)
     const float *own = pass->room + layer->own;
     pass->kernels->product(
         &(tacit_product){.m = pass->records,
-                         .n = layer->x_row,
+                         .n = tacit_net_rounded(layer->inputs),
                          .k = layer->outputs,
                          .a = pass->room + layer->dy,
                          .a_step = layer->y_row,

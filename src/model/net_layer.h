@@ -6,8 +6,8 @@
  * file, a line in net_plan.c's table and a word in net_text.c.
  *
  * Memory. What flows from one layer to the next has a place in the room: a row for each record of
- * the tile, rows a multiple of 16 numbers apart. Going back, slopes flow the other way: dx, of the
- * loss with respect to x, takes the place of x itself, unless the layer needs x afterwards
+ * the tile, rows an odd multiple of 16 numbers apart. Going back, slopes flow the other way: dx, of
+ * the loss with respect to x, takes the place of x itself, unless the layer needs x afterwards
  * (`keeps_input`). So an activation leaves its own slope in x on the way up, and multiplies it by
  * dy on the way down.
  */
@@ -56,6 +56,7 @@ struct tacit_net_layer {
     size_t theta, parameters;
     bool wants_dx; /* something below it learns */
     int way;       /* of a convolution: net_conv.c */
+    size_t group;  /* ... and how many records it takes side by side */
     /* Wanted of the room, in floats: for each record, once for the layer, and shared by all layers
      * (nothing in it lasts from one function to the next). */
     size_t kept_row, own_size, shared_size;
@@ -71,10 +72,17 @@ struct tacit_net {
     tacit_net_layer layer[];
 };
 
-/* Rows of vectors that products write whole. */
+/* Whole panels, which products write. */
 static inline size_t tacit_net_rounded(size_t n)
 {
     return (n + TACIT_NET_PANEL - 1) / TACIT_NET_PANEL * TACIT_NET_PANEL;
+}
+
+/* How far rows of n numbers are apart: an odd number of cache lines. Were it a power of two, a
+ * column of panels would want one and the same set of the nearest cache. */
+static inline size_t tacit_net_row(size_t n)
+{
+    return tacit_net_rounded(n) | TACIT_NET_PANEL;
 }
 
 /* Uniform in +-1 / sqrt(inputs). */
@@ -84,9 +92,9 @@ void tacit_net_uniform(tacit_stream *stream, size_t inputs, size_t count, float 
 void tacit_net_loss(const tacit_pass *pass, size_t classes, size_t row, float *scores,
                     const uint32_t *label, double *loss, bool *right);
 
-/* net_unroll.c: columns[tap][pixel] = what the window's tap sees at an output pixel; rows are
- * tacit_net_rounded(pixels) long. And back: x += what each tap saw. */
-void tacit_net_unroll(const tacit_net_layer *conv, const float *x, float *columns);
-void tacit_net_roll(const tacit_net_layer *conv, const float *columns, float *x);
+/* net_unroll.c: columns[tap][pixel] = what the window's tap sees at an output pixel; rows of
+ * `columns` are `row` apart. And back: x += what each tap saw. */
+void tacit_net_unroll(const tacit_net_layer *conv, const float *x, size_t row, float *columns);
+void tacit_net_roll(const tacit_net_layer *conv, size_t row, const float *columns, float *x);
 
 #endif

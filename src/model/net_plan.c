@@ -19,7 +19,7 @@ enum {
     VOLUME_MOST = 1 << 24, /* numbers of a record between two layers */
     MODEL_MOST = 1 << 28,  /* parameters */
     ROOM_MOST = 1 << 29,   /* floats of a layer's own and shared room */
-    TILE_LEAST = 4,
+    TILE_LEAST = 16,       /* records, so that fetching large weights is worth while */
     TILE_MOST = 48,
     TILE_FLOATS = 256 * 1024 /* of the room, for a tile: what the second-level cache holds */
 };
@@ -132,10 +132,9 @@ static size_t record_floats(const tacit_net *net)
     size_t sum = 0;
     for (size_t k = 0; k < net->count; k++) {
         const tacit_net_layer *layer = &net->layer[k];
-        sum +=
-            tacit_net_rounded(layer->inputs) * (layer->ops->keeps_input ? 2 : 1) + layer->kept_row;
+        sum += tacit_net_row(layer->inputs) * (layer->ops->keeps_input ? 2 : 1) + layer->kept_row;
     }
-    return sum + tacit_net_rounded(net->layer[net->count - 1].outputs);
+    return sum + tacit_net_row(net->layer[net->count - 1].outputs);
 }
 
 static size_t tile_of(const tacit_net *net)
@@ -147,7 +146,7 @@ static size_t tile_of(const tacit_net *net)
 /* What flows into a layer, and back out of it; its own; returns floats used. */
 static size_t lay_out_layer(tacit_net_layer *layer, size_t tile, size_t used)
 {
-    layer->x_row = tacit_net_rounded(layer->inputs);
+    layer->x_row = tacit_net_row(layer->inputs);
     layer->x = deal(&used, tile * layer->x_row);
     const bool apart = layer->wants_dx && layer->ops->keeps_input;
     layer->dx = apart ? deal(&used, tile * layer->x_row) : layer->x;
@@ -170,7 +169,7 @@ static void lay_out(tacit_net *net)
         net->layer[k].dy = net->layer[k + 1].dx;
         net->layer[k].y_row = net->layer[k + 1].x_row;
     }
-    last->y_row = tacit_net_rounded(last->outputs);
+    last->y_row = tacit_net_row(last->outputs);
     last->y = last->dy = deal(&used, net->tile * last->y_row);
     net->factors = deal(&used, net->tile);
     net->squares = deal(&used, net->tile * (sizeof(double) / sizeof(float)));

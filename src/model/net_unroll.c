@@ -48,18 +48,16 @@ static void give_back(const tacit_net_layer *conv, size_t high, size_t wide, con
     }
 }
 
-void tacit_net_unroll(const tacit_net_layer *conv, const float *x, float *columns)
+void tacit_net_unroll(const tacit_net_layer *conv, const float *x, size_t row, float *columns)
 {
-    const size_t row = tacit_net_rounded(conv->out.height * conv->out.width);
     for (size_t i = 0; i < conv->in.planes; i++, x += conv->in.height * conv->in.width)
         for (size_t high = 0; high < conv->is.high; high++)
             for (size_t wide = 0; wide < conv->is.wide; wide++, columns += row)
                 see(conv, high, wide, x, columns);
 }
 
-void tacit_net_roll(const tacit_net_layer *conv, const float *columns, float *x)
+void tacit_net_roll(const tacit_net_layer *conv, size_t row, const float *columns, float *x)
 {
-    const size_t row = tacit_net_rounded(conv->out.height * conv->out.width);
     for (size_t i = 0; i < conv->in.planes; i++, x += conv->in.height * conv->in.width)
         for (size_t high = 0; high < conv->is.high; high++)
             for (size_t wide = 0; wide < conv->is.wide; wide++, columns += row)

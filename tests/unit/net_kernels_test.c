@@ -103,6 +103,9 @@ static void test_products(void **state)
     for (int turn = 0; turn < (SLOW ? 60 : 600); turn++)
         check_product(1 + dice_below(&d, 33), 1 + dice_below(&d, 50), dice_below(&d, 70), turn & 1,
                       turn & 2, turn & 4, &d);
+    for (int turn = 0; turn < 8; turn++) /* deeper than a piece, and many rows */
+        check_product(1 + dice_below(&d, 70), 17, 400 + dice_below(&d, 700), turn & 1, turn & 2,
+                      turn & 4, &d);
 }
 
 /* Panels of a matrix by columns are those of the same by rows. */

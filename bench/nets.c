@@ -143,8 +143,8 @@ static void race(FILE *file, const contest *c, double peak)
              draws * 1e3);
     bench_row(file, name, took * 1e3, (free_of + draws) * 1e3, "ms", note);
     snprintf(name, sizeof name, "%s_bound", c->name);
-    snprintf(note, sizeof note, "clipped sum alone against %.0f flops a record at our best product",
-             c->flops);
+    snprintf(note, sizeof note,
+             "step less the sampler; baseline: %.0f flops a record at our best product", c->flops);
     bench_row(file, name, LOT / (took - draws), peak / c->flops, "records/s", note);
     drop(&b);
 }

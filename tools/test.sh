@@ -59,7 +59,7 @@ export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_st
 export TSAN_OPTIONS="halt_on_error=1 suppressions=$PWD/tests/support/tsan.supp"
 
 stage "tests" build --
-stage "tests, address and undefined-behaviour sanitizer" build-asan -LE compile_fail -- \
+stage "tests, address and undefined-behaviour sanitizer" build-asan -LE compile_fail -E e2e/docs -- \
     -DTACIT_SANITIZE=address,undefined -DTACIT_WERROR=ON
 stage "tests, thread sanitizer" build-tsan -L "unit|conformance" -- -DTACIT_SANITIZE=thread
 counted "fuzzing, $fuzz_seconds s a target" tools/fuzz.sh "$fuzz_seconds"

@@ -12,7 +12,7 @@ cat >mean.yaml <<'END'
 run: {name: mean, time: 300, every: 0, seed: 3}
 data: {agents: 6, dimension: 4, test-records: 5, validation-records: 0}
 graph: {kind: k-regular, k: 2}
-protocol: {name: gopa, low: -3, high: 3, patience: 10, quorum: 0.6, absent: 0.34, board: true}
+protocol: {name: gopa, low: -3, high: 3, patience: 10, quorum: 0.75, absent: 0.2, board: true}
 END
 cat >priors.yaml <<'END'
 run: {name: priors, time: 300, every: 0, seed: 3}

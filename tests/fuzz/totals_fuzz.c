@@ -119,7 +119,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
                                     .rounds = 1000,
                                     .span = which & 2 ? 3 : 0,
                                     .board = (which & 6) == 4,
-                                    .pair = which & 8 ? 9 : 0,
                                     .child = 1};
     bench_init(&b, SIZE, &plan);
     b.agent[LIAR].liar = true;

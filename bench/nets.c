@@ -97,9 +97,9 @@ static void sample(bench_net *b)
 /* theta -= (sum + noise) * rate, or without noise. */
 static void step(bench_net *b, bool private)
 {
-    const tacit_lot lot = {LOT, row, label};
+    const tacit_net_lot lot = {LOT, row, label};
     const size_t n = tacit_net_parameters(b->net);
-    tacit_lot_report report;
+    tacit_net_report report;
     tacit_error err = {0};
     bench_must(tacit_net_gradient(b->net, b->room, theta, &lot, private ? b->clip : INFINITY, sum,
                                   &report, &err),

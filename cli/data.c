@@ -198,7 +198,7 @@ static tacit_status find_out(cli_data_facts *facts, const tacit_experiment *expe
     tacit_status status = look_at_files(facts, err);
     if (!status)
         status = tacit_data_load(&facts->source, &experiment->data,
-                                 (tacit_scalar)experiment->model.scalar,
+                                 tacit_model_options_scalar(&experiment->model),
                                  (uint64_t)experiment->run.seed, err);
     if (!status)
         status = tacit_describe(&facts->about, facts->source.data, err);

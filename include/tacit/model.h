@@ -23,8 +23,13 @@ typedef struct tacit_model_options {
     double lambda;         /* 0: lambda_records / m_i */
     double lambda_records; /* 0: 1 */
     int scalar;            /* tacit_scalar */
+    /* A net instead of a linear model (net.h), in single precision, with the softmax loss: */
+    char layers[TACIT_TEXT_MAX]; /* "conv 3 5x5, mish, pool 2, dense 10"; "": a linear model */
+    char input[TACIT_TEXT_MAX];  /* "1x28x28": what a record's features are; "": no picture */
 } tacit_model_options;
 extern const tacit_section tacit_model_section;
+/* How records and models are stored: as the options say, nets in single precision. */
+tacit_scalar tacit_model_options_scalar(const tacit_model_options *options);
 
 tacit_status tacit_model_create(tacit_model **out, const tacit_model_options *options,
                                 size_t features, tacit_error *err);
@@ -36,6 +41,13 @@ void tacit_model_free(tacit_model *model);
 /* K of the softmax loss, whose model has a row of weights for each of labels 0 .. K-1, one after
  * the other in one segment. 0 for other losses. */
 size_t tacit_model_classes(const tacit_model *model);
+/* The net behind the model; NULL: it is linear. */
+const struct tacit_net *tacit_model_net(const tacit_model *model);
+/* A model to begin with, the same for all who give the same `name`: zero, or for nets what
+ * tacit_net_start draws from that name. */
+#define TACIT_START_NAME 16
+void tacit_model_start(const tacit_model *model, const uint8_t name[TACIT_START_NAME],
+                       tacit_public *out);
 /* How many numbers a model has. */
 size_t tacit_model_parameters(const tacit_model *model);
 const tacit_shape *tacit_model_shape(const tacit_model *model);
@@ -49,7 +61,9 @@ tacit_status tacit_model_check(const tacit_model *model, const tacit_dataset *da
 double tacit_model_lambda(const tacit_model *model, size_t records);
 
 /* ---- under a permit: may be released ---- */
-/* Mean over records of the clipped gradient of the loss at `at`, without regulariser. Under a cost
+/* Mean over records of the clipped gradient of the loss at `at`, without regulariser. If the cost
+ * says "sampling", over a lot: each record takes part with that probability, and the sum is divided
+ * by the expected number. Under a cost
  * with noise `clip` is that of the cost (tacit_cost_clip), the result is on its grid, and under
  * add-remove it is the sum: how many records there are is a secret then. */
 tacit_status tacit_model_gradient(const tacit_model *model, tacit_permit *permit,

@@ -16,6 +16,9 @@ struct tacit_scratch {
     chunk *first, *current;
     size_t used; /* of current */
     const void *next_rows;
+    const tacit_guest *guest_kind;
+    const void *guest_key;
+    void *guest;
 };
 
 static chunk *chunk_create(size_t size)
@@ -41,10 +44,18 @@ tacit_scratch *tacit_scratch_create(void)
     return s;
 }
 
+static void see_off(tacit_scratch *s)
+{
+    if (s->guest)
+        s->guest_kind->free(s->guest);
+    s->guest = NULL;
+}
+
 void tacit_scratch_free(tacit_scratch *s)
 {
     if (!s)
         return;
+    see_off(s);
     for (chunk *c = s->first; c;) {
         chunk *next = c->next;
         sodium_memzero(c->bytes, c->size);
@@ -117,4 +128,15 @@ void tacit_scratch_set_next_rows(tacit_scratch *s, const void *rows)
 const void *tacit_scratch_next_rows(const tacit_scratch *s)
 {
     return s->next_rows;
+}
+
+void *tacit_scratch_guest(tacit_scratch *s, const tacit_guest *kind, const void *key)
+{
+    if (s->guest && s->guest_kind == kind && s->guest_key == key)
+        return s->guest;
+    see_off(s);
+    s->guest_kind = kind;
+    s->guest_key = key;
+    s->guest = kind->make(key);
+    return s->guest;
 }

@@ -20,6 +20,15 @@ tacit_vector *tacit_scratch_vector(tacit_scratch *scratch, const tacit_shape *sh
 void tacit_scratch_set_next_rows(tacit_scratch *scratch, const void *rows);
 const void *tacit_scratch_next_rows(const tacit_scratch *scratch);
 
+/* Something that a kernel keeps between events, such as work space that takes long to make: what
+ * `make` makes the first time for this `key`, freed with the scratch memory or when another key is
+ * asked for. NULL when memory is out. */
+typedef struct tacit_guest {
+    void *(*make)(const void *key);
+    void (*free)(void *guest);
+} tacit_guest;
+void *tacit_scratch_guest(tacit_scratch *scratch, const tacit_guest *kind, const void *key);
+
 /* Handlers nest (a delivery inside a tick), so memory is rewound to a mark. */
 typedef struct tacit_scratch_mark {
     void *chunk;

@@ -57,7 +57,7 @@ tacit_status tacit_session_create(tacit_session **out, const tacit_experiment *e
         return tacit_out_of_memory(err);
     s->experiment = experiment;
     const uint64_t seed = (uint64_t)experiment->run.seed;
-    const tacit_scalar scalar = (tacit_scalar)experiment->model.scalar;
+    const tacit_scalar scalar = tacit_model_options_scalar(&experiment->model);
 
     if (threads > 1 && !(s->threads = tacit_threads_create(threads))) {
         status = tacit_out_of_memory(err);

@@ -257,6 +257,8 @@ tacit_status tacit_model_finish(const tacit_model *model, const tacit_shard *sha
                                 const tacit_public *prior, const tacit_finish *how,
                                 tacit_secret *out, tacit_finished *chosen, tacit_error *err)
 {
+    if (model->net)
+        return tacit_refuse_net(model, "the private finish", err);
     tacit_status status = check_grid(how, err);
     if (status != TACIT_OK)
         return status;

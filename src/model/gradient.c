@@ -79,6 +79,39 @@ static void add_batch(const tacit_model *model, const tacit_batch *batch, const 
                                   next ? next : batch->x, g);
 }
 
+typedef struct bare_sum {
+    const tacit_model *model;
+    tacit_clip clip;
+    const void *theta, *next;
+    void *g;
+    tacit_softmax_tile tile;
+    tacit_lot lot;
+} bare_sum;
+
+static void add_rows(bare_sum *s, const tacit_batch *batch)
+{
+    if (s->model->loss == TACIT_SOFTMAX)
+        tacit_softmax_add(&s->tile, s->model, batch, s->theta, s->clip, s->g);
+    else
+        add_batch(s->model, batch, s->theta, s->clip, s->next, s->g);
+}
+
+/* All of a batch, or who of it takes part. */
+static void add_lot(bare_sum *s, const tacit_batch *batch)
+{
+    if (tacit_lot_is_all(&s->lot)) {
+        add_rows(s, batch);
+        return;
+    }
+    const size_t value = tacit_scalar_size(s->model->shape.segment[0].scalar);
+    for (size_t r = 0; r < batch->rows; r++)
+        if (tacit_lot_takes(&s->lot))
+            add_rows(s, &(tacit_batch){
+                            .rows = 1,
+                            .x = (const char *)batch->x + r * s->model->features * value,
+                            .y = (const char *)batch->y + r * value});
+}
+
 /*
  * How far the mean of clipped gradients can move. One record replaced: 2C/m. A whole agent's
  * records replaced: 2C. Under add-remove the number of records is itself a secret that a mean
@@ -104,6 +137,8 @@ tacit_status tacit_model_gradient(const tacit_model *model, tacit_permit *permit
                           "a record of \"%s\" may be %d steps long, more than sums of gradients "
                           "hold; plan its cost with tacit_cost_plan",
                           permit->cost.what, tacit_cost_limit(&permit->cost));
+    if (model->net)
+        return tacit_net_model_gradient(model, permit, shard, at, clip, scratch, out, err);
     if (permit->cost.mechanism != TACIT_MECHANISM_NONE)
         return tacit_gradient_on_grid(model, permit, shard, at, scratch, out, err);
     size_t records = tacit_shard_rows(shard);
@@ -114,19 +149,21 @@ tacit_status tacit_model_gradient(const tacit_model *model, tacit_permit *permit
         return status;
     unsigned char *g = (*out)->value->data;
     const void *theta = tacit_vector_segment(tacit_vector_of_public(at), 0);
-    const bool soft = model->loss == TACIT_SOFTMAX;
-    tacit_softmax_tile tile = {0};
-    if (soft && !tacit_softmax_tile_get(&tile, model, scratch))
+    bare_sum sum = {.model = model, .clip = clip, .theta = theta, .g = g};
+    sum.next = tacit_scratch_next_rows(scratch);
+    if (model->loss == TACIT_SOFTMAX && !tacit_softmax_tile_get(&sum.tile, model, scratch))
         return tacit_out_of_memory(err);
+    status = tacit_lot_open(&sum.lot, permit, records, err);
+    if (status != TACIT_OK)
+        return status;
     tacit_batch batch;
     for (size_t cursor = 0; tacit_shard_next(shard, &cursor, &batch);)
-        if (soft)
-            tacit_softmax_add(&tile, model, &batch, theta, clip, g);
-        else
-            add_batch(model, &batch, theta, clip, tacit_scratch_next_rows(scratch), g);
-    tacit_softmax_tile_wipe(&tile);
+        add_lot(&sum, &batch);
+    tacit_lot_close(&sum.lot);
+    tacit_softmax_tile_wipe(&sum.tile);
+    const double q = permit->cost.sampling > 0 ? permit->cost.sampling : 1;
     if (records)
         tacit_kernels_for(model->shape.segment[0].scalar)
-            ->scale(model->parameters, 1 / (double)records, g);
+            ->scale(model->parameters, 1 / (q * (double)records), g);
     return TACIT_OK;
 }

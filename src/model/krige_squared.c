@@ -136,6 +136,8 @@ tacit_status tacit_model_krige_squared(const tacit_model *model, const tacit_sha
                                        const tacit_evidence *evidence, tacit_secret *out,
                                        tacit_error *err)
 {
+    if (model->net)
+        return tacit_refuse_net(model, "kriging", err);
     const size_t m = tacit_shard_rows(shard), some = m > 0 ? m : 1;
     fit f = {.m = m, .p = model->features, .evidence = evidence};
     if (model->loss != TACIT_SQUARED || !(evidence->radius > 0) || !(evidence->variance > 0))

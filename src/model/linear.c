@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/vector_internal.h"
+#include "math/net_kernels.h"
 #include "model/softmax.h"
 
 static const char *const losses[] = {"logistic", "squared", "softmax", NULL};
@@ -50,7 +51,20 @@ static const tacit_option options[] = {
      .fallback = "f64",
      .choices = scalars,
      .offset = FIELD(scalar),
-     .help = "how records and models are stored and sent; f32 halves memory and traffic"},
+     .help = "how records and models are stored and sent; f32 halves memory and traffic (nets are "
+             "always f32)"},
+    {.key = "layers",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .offset = FIELD(layers),
+     .help = "a neural net: dense N, conv N HxW [pad P] [step S], pool N, norm G, relu, tanh, mish, "
+             "split ... join, with commas between; its loss is softmax, whatever model.loss says, "
+             "and model.lambda 0 is no regulariser; empty: a linear model"},
+    {.key = "input",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .offset = FIELD(input),
+     .help = "of a net: planes x height x width of a record, such as 1x28x28; empty: no picture"},
 };
 
 const tacit_section tacit_model_section = {.name = "model",
@@ -77,44 +91,72 @@ static tacit_status check_classes(const tacit_model_options *o, tacit_error *err
         TACIT_CLASSES_MOST, (long long)o->classes);
 }
 
+tacit_scalar tacit_model_options_scalar(const tacit_model_options *o)
+{
+    return o->layers[0] ? TACIT_F32 : (tacit_scalar)o->scalar;
+}
+
+/* What a model is, by its net or its loss: classes and parameters. */
+static tacit_status size_up(tacit_model *model, const tacit_model_options *o, tacit_error *err)
+{
+    if (o->layers[0]) {
+        tacit_status status = tacit_net_of_options(&model->net, o, model->features, err);
+        if (status != TACIT_OK)
+            return status;
+        model->loss = TACIT_SOFTMAX;
+        model->classes = tacit_net_classes(model->net);
+        model->parameters = tacit_net_parameters(model->net);
+        return TACIT_OK;
+    }
+    tacit_status status = check_classes(o, err);
+    if (status != TACIT_OK)
+        return status;
+    model->loss = (tacit_row_loss)o->loss;
+    model->classes = o->loss == TACIT_SOFTMAX ? (size_t)o->classes : 1;
+    return tacit_mul_size(model->features, model->classes, &model->parameters)
+               ? TACIT_OK
+               : tacit_out_of_memory(err);
+}
+
 tacit_status tacit_model_create(tacit_model **out, const tacit_model_options *o, size_t features,
                                 tacit_error *err)
 {
     if (features == 0)
         return tacit_fail(err, TACIT_EINPUT, "the data has no features; a model needs one");
-    tacit_status status = check_classes(o, err);
-    if (status != TACIT_OK)
-        return status;
-    const size_t classes = o->loss == TACIT_SOFTMAX ? (size_t)o->classes : 1;
-    size_t parameters;
-    if (!tacit_mul_size(features, classes, &parameters))
-        return tacit_out_of_memory(err);
     tacit_model *model = calloc(1, sizeof *model);
     if (!model)
         return tacit_out_of_memory(err);
-    model->loss = (tacit_row_loss)o->loss;
     model->lambda = o->lambda;
     model->lambda_records = o->lambda_records > 0 ? o->lambda_records : 1;
     model->features = features;
-    model->classes = classes;
-    model->parameters = parameters;
-    const tacit_segment weights = {"weights", (tacit_scalar)o->scalar, parameters};
+    tacit_status status = size_up(model, o, err);
+    const tacit_segment weights = {"weights", tacit_model_options_scalar(o), model->parameters};
     const tacit_segment value = {"value", TACIT_F64, 1};
-    status = tacit_shape_init(&model->shape, &weights, 1, err);
+    if (status == TACIT_OK)
+        status = tacit_shape_init(&model->shape, &weights, 1, err);
     if (status == TACIT_OK)
         status = tacit_shape_init(&model->scalar_shape, &value, 1, err);
     if (status != TACIT_OK) {
-        free(model);
+        tacit_model_free(model);
         return status;
     }
-    tacit_statistics_shape_init(model);
+    if (!model->net)
+        tacit_statistics_shape_init(model);
     *out = model;
     return TACIT_OK;
 }
 
 void tacit_model_free(tacit_model *model)
 {
+    if (!model)
+        return;
+    tacit_net_free(model->net);
     free(model);
+}
+
+const struct tacit_net *tacit_model_net(const tacit_model *model)
+{
+    return model->net;
 }
 
 size_t tacit_model_classes(const tacit_model *model)
@@ -127,8 +169,20 @@ size_t tacit_model_parameters(const tacit_model *model)
     return model->parameters;
 }
 
+tacit_status tacit_refuse_net(const tacit_model *model, const char *what, tacit_error *err)
+{
+    if (!model->net)
+        return TACIT_OK;
+    return tacit_fail(err, TACIT_EINPUT,
+                      "%s is for linear models: leave out \"model.layers\", or use a protocol for "
+                      "neural nets (\"dsgd\", \"dsgt\", \"dinno\")",
+                      what);
+}
+
 tacit_status tacit_refuse_softmax(const tacit_model *model, const char *what, tacit_error *err)
 {
+    if (model->net)
+        return tacit_refuse_net(model, what, err);
     if (model->loss != TACIT_SOFTMAX)
         return TACIT_OK;
     return tacit_fail(err, TACIT_EINPUT,
@@ -159,14 +213,14 @@ bool tacit_model_score_up(const tacit_model *model)
 
 double tacit_model_lambda(const tacit_model *model, size_t records)
 {
-    if (model->lambda > 0)
+    if (model->lambda > 0 || model->net)
         return model->lambda;
     return records ? model->lambda_records / (double)records : 0;
 }
 
 double tacit_model_smoothness_bound(const tacit_model *model, double radius)
 {
-    return tacit_loss_steepest(model->loss) * radius * radius;
+    return model->net ? INFINITY : tacit_loss_steepest(model->loss) * radius * radius;
 }
 
 double tacit_loss_steepest(tacit_row_loss loss)
@@ -246,6 +300,11 @@ static bool is_label(const tacit_model *model, double y)
 
 static tacit_status bad_label(const tacit_model *model, double y, tacit_error *err)
 {
+    if (model->net)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "label %g: a net whose last layer has %zu outputs needs labels 0 to %zu; "
+                          "list the labels in \"data.classes\", or give it more outputs",
+                          y, model->classes, model->classes - 1);
     if (model->loss == TACIT_LOGISTIC)
         return tacit_fail(err, TACIT_EINPUT,
                           "label %g: the logistic loss needs labels -1 and +1; set "
@@ -262,15 +321,15 @@ tacit_status tacit_model_create_for(tacit_model **out, const tacit_model_options
 {
     tacit_model_options known = *o;
     double most = 0;
-    for (int split = 0; split < TACIT_SPLITS && o->loss == TACIT_SOFTMAX && o->classes == 0;
-         split++) {
+    const bool unknown = o->loss == TACIT_SOFTMAX && o->classes == 0 && !o->layers[0];
+    for (int split = 0; split < TACIT_SPLITS && unknown; split++) {
         const tacit_shard *all = tacit_dataset_pooled(data, (tacit_split)split);
         tacit_batch batch;
         for (size_t cursor = 0; tacit_shard_next(all, &cursor, &batch);)
             for (size_t r = 0; r < batch.rows; r++)
                 most = fmax(most, label(&batch, tacit_shard_scalar(all), r));
     }
-    if (o->loss == TACIT_SOFTMAX && o->classes == 0) /* one too many is one too many to take */
+    if (unknown) /* one too many is one too many to take */
         known.classes = 1 + (int64_t)fmin(most, TACIT_CLASSES_MOST);
     return tacit_model_create(out, &known, tacit_dataset_features(data), err);
 }
@@ -343,9 +402,23 @@ double tacit_linear_loss(const tacit_model *model, const tacit_shard *shard, con
     return mean + tacit_model_lambda(model, rows) * norm2(model->parameters, theta);
 }
 
+/* The regularised loss of a net. */
+static double net_loss(const tacit_model *model, const tacit_shard *shard, const tacit_secret *at)
+{
+    const size_t rows = tacit_shard_rows(shard);
+    const double mean = rows ? tacit_net_sum(model, shard, at, false) / (double)rows : 0;
+    if (!at || model->lambda == 0)
+        return mean;
+    tacit_vector *v = tacit_vector_of_secret(at);
+    return mean + model->lambda * tacit_net_kernels_get()->square(
+                                      model->parameters, tacit_vector_segment(v, 0));
+}
+
 tacit_private_metric tacit_model_loss(const tacit_model *model, const tacit_shard *shard,
                                       const tacit_secret *at)
 {
+    if (model->net)
+        return (tacit_private_metric){net_loss(model, shard, at)};
     double *copy = malloc(model->parameters * sizeof *copy);
     if (!copy)
         return (tacit_private_metric){NAN};
@@ -358,6 +431,9 @@ tacit_private_metric tacit_model_score(const tacit_model *model, const tacit_sha
                                        const tacit_secret *at)
 {
     size_t rows = tacit_shard_rows(shard);
+    if (model->net)
+        return (tacit_private_metric){
+            rows ? tacit_net_sum(model, shard, at, true) / (double)rows : NAN};
     double *copy = malloc(model->parameters * sizeof *copy);
     if (!copy || rows == 0) {
         free(copy);

@@ -3,6 +3,7 @@
 #define TACIT_LINEAR_H
 #include "data/shard.h"
 #include "tacit/model.h"
+#include "tacit/net.h"
 
 typedef enum tacit_row_loss { TACIT_LOGISTIC, TACIT_SQUARED, TACIT_SOFTMAX } tacit_row_loss;
 
@@ -16,6 +17,7 @@ struct tacit_model {
     tacit_shape shape;        /* "weights" */
     tacit_shape scalar_shape; /* "value": one f64 */
     tacit_shape statistics;   /* no segments: there would be too many numbers */
+    tacit_net *net;           /* NULL: linear */
 };
 
 /* Loss of one record at margin z = theta . x, its first and second derivative by z: not for the
@@ -42,8 +44,22 @@ void tacit_statistics_shape_init(tacit_model *model);
  * `told` apart; `curve` is R^2 / (4 Lambda). 0: no sigma does. */
 double tacit_objective_mu(double told, double curve);
 
-/* Refuses the softmax loss for what is not worked out for it. `what` begins the sentence. */
+/* Refuses the softmax loss for what is not worked out for it, or only nets. `what` begins the
+ * sentence. */
 tacit_status tacit_refuse_softmax(const tacit_model *model, const char *what, tacit_error *err);
+tacit_status tacit_refuse_net(const tacit_model *model, const char *what, tacit_error *err);
+
+/* net_model.c: the net of the options, for records of so many features. */
+tacit_status tacit_net_of_options(tacit_net **out, const tacit_model_options *o, size_t features,
+                                  tacit_error *err);
+/* Sum over records of the loss, or of who is told right. NaN: memory ran out. */
+double tacit_net_sum(const tacit_model *model, const tacit_shard *shard, const tacit_secret *at,
+                     bool score);
+/* net_gradient.c: tacit_model_gradient of a net. */
+tacit_status tacit_net_model_gradient(const tacit_model *model, tacit_permit *permit,
+                                      const tacit_shard *shard, const tacit_public *at,
+                                      tacit_clip clip, tacit_scratch *scratch, tacit_bounded **out,
+                                      tacit_error *err);
 
 /* L_i(theta) for a theta of doubles (NULL: zero). */
 double tacit_linear_loss(const tacit_model *model, const tacit_shard *shard, const double *theta);

@@ -15,18 +15,18 @@
 #include "tacit/net.h"
 
 /* Records of a lot, wherever they lie. */
-typedef struct tacit_lot {
+typedef struct tacit_net_lot {
     size_t count; /* 0 happens: lots are drawn at random */
     const float *const *row;
     const uint32_t *label;
-} tacit_lot;
+} tacit_net_lot;
 
-typedef struct tacit_lot_report {
+typedef struct tacit_net_report {
     double loss;    /* sum over records that are not broken */
     size_t right;   /* whose own class has the largest score */
     size_t clipped; /* whose gradient was longer than the bound */
     size_t broken;  /* whose loss or gradient is not finite: they count as gradient zero */
-} tacit_lot_report;
+} tacit_net_report;
 
 /* Memory for one thread at a time; nothing else is allocated while learning. */
 typedef struct tacit_net_room tacit_net_room;
@@ -38,8 +38,20 @@ size_t tacit_net_room_bytes(const tacit_net *net);
  * and no norms are taken; then a sum that is not finite is an error.
  * Labels out of range are an error. */
 tacit_status tacit_net_gradient(const tacit_net *net, tacit_net_room *room, const float *theta,
-                                const tacit_lot *lot, float clip, float *sum,
-                                tacit_lot_report *report, tacit_error *err);
+                                const tacit_net_lot *lot, float clip, float *sum,
+                                tacit_net_report *report, tacit_error *err);
+
+/* The same in double precision, for a release with noise: `total` += the clipped sum. A record's
+ * gradient is measured as it is added, whatever that costs (`strict` in net_layer.h), and floats
+ * are only added up over TACIT_NET_CHAIN records and a tile at most, in `part`: so, with every
+ * record's part within the clip, total is off by no more than tacit_net_total_error of the clip.
+ * Both have room for all parameters. */
+#define TACIT_NET_CHAIN 64
+tacit_status tacit_net_total(const tacit_net *net, tacit_net_room *room, const float *theta,
+                             const tacit_net_lot *lot, float clip, float *part, double *total,
+                             tacit_net_report *report, tacit_error *err);
+/* For lots of at most `most` records. */
+double tacit_net_total_error(const tacit_net *net, size_t most);
 
 /* Scores of each class for `count` records, a row each. */
 void tacit_net_scores(const tacit_net *net, tacit_net_room *room, const float *theta, size_t count,
@@ -47,6 +59,6 @@ void tacit_net_scores(const tacit_net *net, tacit_net_room *room, const float *t
 
 /* Norms of each record's gradient, as clipping uses them. For tests and audits. */
 tacit_status tacit_net_norms(const tacit_net *net, tacit_net_room *room, const float *theta,
-                             const tacit_lot *lot, double *norm, tacit_error *err);
+                             const tacit_net_lot *lot, double *norm, tacit_error *err);
 
 #endif

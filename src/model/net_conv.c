@@ -8,9 +8,13 @@
  * |dW|^2 by three ways, whichever is cheapest (the clipped sum costs P T N once more, but for the
  * first):
  *
- *     KEEP    each record's dW stays until the factors are known             P T N, and T N of
- * memory GRAM    |D U^T|^2 = sum of (U^T U) * (D^T D), number by number         P^2 (T + N) TWICE
- * dW is made, measured and thrown away                           P T N
+ *     KEEP    each record's dW stays until the factors are known       P T N, T N of memory
+ *     GRAM    |D U^T|^2 = sum of (U^T U) * (D^T D), number by number   P^2 (T + N)
+ *     TWICE   dW is made, measured and thrown away                     P T N
+ *
+ * Products over many records round what they add up over pixels, and where a record's pixels cancel
+ * that may be more than its gradient. `strict` passes make dW once more instead and add just what
+ * was measured.
  *
  * Records are taken a few at a time, their U and D side by side, so that there are pixels enough to
  * make fetching W worth while: with 512 planes in and out it is 9 MB, and a record may have 16
@@ -91,7 +95,7 @@ static tacit_status plan(tacit_net_layer *layer, tacit_error *err)
     layer->group = pixels(layer) < GROUP_PIXELS ? GROUP_PIXELS / pixels(layer) : 1;
     layer->shared_size = turned_at(layer) + tacit_net_rounded(taps(layer)) * row(layer) +
                          (layer->way & GRAM ? 2 * pixels(layer) * pixels(layer) : 0) +
-                         (layer->way & TWICE ? layer->parameters : 0);
+                         (layer->way & KEEP ? 0 : layer->parameters);
     return TACIT_OK;
 }
 
@@ -263,6 +267,12 @@ static double gram_square(const tacit_net_layer *layer, const tacit_pass *pass, 
     return sum;
 }
 
+/* Room for a gradient that is not kept. */
+static float *passing(const tacit_net_layer *layer, const tacit_pass *pass)
+{
+    return pass->room + layer->shared + layer->shared_size - layer->parameters;
+}
+
 /* Its gradient, at `own`, and the squared norm. */
 static double measure(const tacit_net_layer *layer, const tacit_pass *pass, size_t record,
                       float *own)
@@ -286,10 +296,9 @@ static double norm_one(const tacit_net_layer *layer, const tacit_pass *pass, siz
 {
     if (layer->way & KEEP)
         return measure(layer, pass, record, pass->room + layer->kept + record * layer->kept_row);
-    if (layer->way & GRAM)
+    if (layer->way & GRAM && !pass->strict)
         return gram_square(layer, pass, record);
-    return measure(layer, pass, record,
-                   pass->room + layer->shared + layer->shared_size - layer->parameters);
+    return measure(layer, pass, record, passing(layer, pass));
 }
 
 /* ---- a tile ---- */
@@ -330,6 +339,11 @@ static void add(const tacit_net_layer *layer, const tacit_pass *pass, const floa
         for (size_t r = 0; r < pass->records; r++)
             pass->kernels->axpy(layer->parameters, factor[r],
                                 pass->room + layer->kept + r * layer->kept_row, g);
+    else if (pass->strict)
+        for (size_t r = 0; r < pass->records; r++) {
+            measure(layer, pass, r, passing(layer, pass));
+            pass->kernels->axpy(layer->parameters, factor[r], passing(layer, pass), g);
+        }
     else
         for (size_t r = 0; r < pass->records; r += layer->group)
             add_group(layer, pass, group_at(layer, pass, r), factor, g);

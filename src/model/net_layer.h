@@ -23,6 +23,7 @@ typedef struct tacit_pass {
     const float *theta;
     float *room;
     size_t records;
+    bool strict; /* what is added of a record is what was measured, bit by bit but for its factor */
 } tacit_pass;
 
 typedef struct tacit_layer_ops {

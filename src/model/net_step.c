@@ -111,7 +111,7 @@ static void erase(const tacit_pass *pass, size_t record)
 
 /* How much of each record's gradient counts. */
 static void weigh(const tacit_pass *pass, const tacit_net_room *room, const double *square,
-                  float clip, float *factor, tacit_lot_report *report)
+                  float clip, float *factor, tacit_net_report *report)
 {
     for (size_t r = 0; r < pass->records; r++) {
         const bool fine = isfinite(room->loss[r]) && (!square || isfinite(square[r]));
@@ -132,7 +132,7 @@ static void weigh(const tacit_pass *pass, const tacit_net_room *room, const doub
 }
 
 /* Up and down again; squared norms if asked for. */
-static void through(tacit_pass *pass, const tacit_net_room *room, const tacit_lot *lot, size_t from,
+static void through(tacit_pass *pass, const tacit_net_room *room, const tacit_net_lot *lot, size_t from,
                     double *square)
 {
     const tacit_net *net = pass->net;
@@ -148,7 +148,7 @@ static void through(tacit_pass *pass, const tacit_net_room *room, const tacit_lo
 
 /* ---- a lot ---- */
 
-static tacit_status check_labels(const tacit_net *net, const tacit_lot *lot, tacit_error *err)
+static tacit_status check_labels(const tacit_net *net, const tacit_net_lot *lot, tacit_error *err)
 {
     for (size_t r = 0; r < lot->count; r++)
         if (lot->label[r] >= tacit_net_classes(net))
@@ -160,13 +160,13 @@ static tacit_status check_labels(const tacit_net *net, const tacit_lot *lot, tac
 }
 
 tacit_status tacit_net_gradient(const tacit_net *net, tacit_net_room *room, const float *theta,
-                                const tacit_lot *lot, float clip, float *sum,
-                                tacit_lot_report *report, tacit_error *err)
+                                const tacit_net_lot *lot, float clip, float *sum,
+                                tacit_net_report *report, tacit_error *err)
 {
     tacit_status status = check_labels(net, lot, err);
     if (status)
         return status;
-    *report = (tacit_lot_report){0};
+    *report = (tacit_net_report){0};
     memset(sum, 0, net->parameters * sizeof *sum);
     if (lot->count == 0)
         return TACIT_OK;
@@ -186,8 +186,53 @@ tacit_status tacit_net_gradient(const tacit_net *net, tacit_net_room *room, cons
     return TACIT_OK;
 }
 
+/* total += part, part = 0 */
+static void carry(size_t count, float *part, double *total)
+{
+    for (size_t k = 0; k < count; k++)
+        total[k] += (double)part[k];
+    memset(part, 0, count * sizeof *part);
+}
+
+tacit_status tacit_net_total(const tacit_net *net, tacit_net_room *room, const float *theta,
+                             const tacit_net_lot *lot, float clip, float *part, double *total,
+                             tacit_net_report *report, tacit_error *err)
+{
+    tacit_status status = check_labels(net, lot, err);
+    *report = (tacit_net_report){0};
+    if (status || lot->count == 0)
+        return status;
+    tacit_pass pass = begin(net, room, theta);
+    float *factor = room->floats + net->factors;
+    double *square = (double *)(void *)(room->floats + net->squares);
+    size_t chain = 0;
+    pass.strict = true;
+    memset(part, 0, net->parameters * sizeof *part);
+    for (size_t from = 0; from < lot->count; from += net->tile) {
+        through(&pass, room, lot, from, square);
+        weigh(&pass, room, square, clip, factor, report);
+        add(&pass, factor, part);
+        chain += pass.records;
+        if (chain >= TACIT_NET_CHAIN) {
+            carry(net->parameters, part, total);
+            chain = 0;
+        }
+    }
+    carry(net->parameters, part, total);
+    return TACIT_OK;
+}
+
+/* A number of `part` is a chain of so many multiply-adds at most, each rounded once, and a product
+ * may begin from zero and be added at the end: (chain + 2) u times the sum of what is added, in
+ * size; the sum of sizes over records is at most `most` clips, in any norm. What doubles lose is
+ * less than the last term. */
+double tacit_net_total_error(const tacit_net *net, size_t most)
+{
+    return (double)most * ((double)(TACIT_NET_CHAIN + net->tile) + 2) * 0x1p-24 * (1 + 0x1p-16);
+}
+
 tacit_status tacit_net_norms(const tacit_net *net, tacit_net_room *room, const float *theta,
-                             const tacit_lot *lot, double *norm, tacit_error *err)
+                             const tacit_net_lot *lot, double *norm, tacit_error *err)
 {
     tacit_status status = check_labels(net, lot, err);
     if (status || lot->count == 0)

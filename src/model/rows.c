@@ -164,6 +164,8 @@ tacit_status tacit_model_rows(const tacit_model *model, tacit_permit *permit,
                               const tacit_shard *shard, const tacit_rows_way *how,
                               tacit_scratch *scratch, tacit_bounded **out, tacit_error *err)
 {
+    if (model->net)
+        return tacit_refuse_net(model, "a sum of records", err);
     const tacit_cost *cost = &permit->cost;
     const bool bare = cost->mechanism == TACIT_MECHANISM_NONE;
     const size_t p = model->features, bytes = p * sizeof(double);

@@ -166,6 +166,8 @@ static tacit_status solve_softmax(const tacit_model *model, const tacit_shard *s
 tacit_status tacit_model_solve(const tacit_model *model, const tacit_shard *shard,
                                tacit_secret *out, tacit_error *err)
 {
+    if (model->net)
+        return tacit_refuse_net(model, "an exact solution", err);
     if (model->loss == TACIT_SOFTMAX)
         return solve_softmax(model, shard, out, err);
     if (model->features > MAX_FEATURES)
@@ -189,6 +191,8 @@ tacit_status tacit_model_local(const tacit_model *model, tacit_permit *permit,
                                const tacit_shard *shard, tacit_scratch *scratch,
                                tacit_bounded **out, tacit_error *err)
 {
+    if (model->net)
+        return tacit_refuse_net(model, "a local solution", err);
     tacit_status status =
         tacit_bounded_create(out, permit, TACIT_L2, INFINITY, &model->shape, scratch, err);
     if (status == TACIT_OK)
@@ -244,6 +248,8 @@ tacit_status tacit_model_smoothness(const tacit_model *model, tacit_permit *perm
                                     const tacit_shard *shard, tacit_scratch *scratch,
                                     tacit_bounded **out, tacit_error *err)
 {
+    if (model->net)
+        return tacit_refuse_net(model, "a smoothness constant", err);
     tacit_status status =
         tacit_bounded_create(out, permit, TACIT_L2, INFINITY, &model->scalar_shape, scratch, err);
     size_t m = tacit_shard_rows(shard);

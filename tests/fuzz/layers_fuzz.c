@@ -19,8 +19,8 @@ static void learn(const tacit_net *net)
     float *x = calloc(tacit_net_inputs(net), sizeof *x);
     const float *row = x;
     const uint32_t label = (uint32_t)tacit_net_classes(net) - 1;
-    const tacit_lot lot = {1, &row, &label};
-    tacit_lot_report report;
+    const tacit_net_lot lot = {1, &row, &label};
+    tacit_net_report report;
     tacit_net_room *room = NULL;
     tacit_error err = {0};
     if (!theta || !sum || !x || tacit_net_room_create(&room, net, &err) ||

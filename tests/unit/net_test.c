@@ -186,14 +186,14 @@ static void clear(scene *s)
     free(s->label);
 }
 
-static tacit_lot lot(const scene *s)
+static tacit_net_lot lot(const scene *s)
 {
-    return (tacit_lot){s->records, s->row, s->label};
+    return (tacit_net_lot){s->records, s->row, s->label};
 }
 
-static tacit_lot_report gradient(const scene *s, tacit_lot some, float clip, float *sum)
+static tacit_net_report gradient(const scene *s, tacit_net_lot some, float clip, float *sum)
 {
-    tacit_lot_report report;
+    tacit_net_report report;
     tacit_error err = {0};
     check_ok(tacit_net_gradient(s->net, s->room, s->theta, &some, clip, sum, &report, &err), &err);
     return report;
@@ -245,7 +245,7 @@ static void test_gradients(void **state)
         scene s = make(nets[q].layers, nets[q].in, 3, &d);
         float *sum = calloc(s.n, sizeof *sum);
         double *theta = calloc(s.n, sizeof *theta), loss = 0;
-        tacit_lot_report report = gradient(&s, lot(&s), INFINITY, sum);
+        tacit_net_report report = gradient(&s, lot(&s), INFINITY, sum);
         for (size_t k = 0; k < s.n; k++)
             theta[k] = (double)s.theta[k];
         for (size_t r = 0; r < s.records; r++)
@@ -280,7 +280,7 @@ static double naive_sum(const scene *s, double clip, double *sum, double *norm)
     double total = 0;
     memset(sum, 0, s->n * sizeof *sum);
     for (size_t r = 0; r < s->records; r++) {
-        gradient(s, (tacit_lot){1, s->row + r, s->label + r}, INFINITY, one);
+        gradient(s, (tacit_net_lot){1, s->row + r, s->label + r}, INFINITY, one);
         double square = 0;
         for (size_t k = 0; k < s->n; k++)
             square += (double)one[k] * (double)one[k];
@@ -299,7 +299,7 @@ static void check_clipped(const char *name, const scene *s)
     double *want = calloc(s->n, sizeof *want), *norm = calloc(s->records, sizeof *norm);
     double *ghost = calloc(s->records, sizeof *ghost), away = 0;
     float *sum = calloc(s->n, sizeof *sum);
-    tacit_lot all = lot(s);
+    tacit_net_lot all = lot(s);
     tacit_error err = {0};
     naive_sum(s, INFINITY, want, norm);
     check_ok(tacit_net_norms(s->net, s->room, s->theta, &all, ghost, &err), &err);
@@ -314,7 +314,7 @@ static void check_clipped(const char *name, const scene *s)
     size_t longer = 0;
     for (size_t r = 0; r < s->records; r++)
         longer += norm[r] > clip;
-    tacit_lot_report report = gradient(s, all, (float)clip, sum);
+    tacit_net_report report = gradient(s, all, (float)clip, sum);
     assert_int_equal(report.clipped, longer);
     assert_true(longer > 0 && longer < s->records);
     assert_int_equal(report.broken, 0);
@@ -352,7 +352,7 @@ static void test_never_longer(void **state)
         const double slack = strstr(nets[q].layers, "conv 64 3x3,") ? 1e-5 : 0;
         for (size_t r = 0; r < s.records; r++) {
             double square = 0;
-            gradient(&s, (tacit_lot){1, s.row + r, s.label + r}, clip, sum);
+            gradient(&s, (tacit_net_lot){1, s.row + r, s.label + r}, clip, sum);
             for (size_t k = 0; k < s.n; k++)
                 square += (double)sum[k] * (double)sum[k];
             assert_true(sqrt(square) <= (double)clip * (1 + slack));
@@ -429,12 +429,12 @@ static void test_records_alone(void **state)
         const size_t classes = tacit_net_classes(s.net);
         float *together = calloc(s.records * classes, sizeof *together), alone[64];
         double norm[9], one;
-        tacit_lot all = lot(&s);
+        tacit_net_lot all = lot(&s);
         tacit_error err = {0};
         tacit_net_scores(s.net, s.room, s.theta, s.records, s.row, together);
         check_ok(tacit_net_norms(s.net, s.room, s.theta, &all, norm, &err), &err);
         for (size_t r = 0; r < s.records; r++) {
-            tacit_lot single = {1, s.row + r, s.label + r};
+            tacit_net_lot single = {1, s.row + r, s.label + r};
             tacit_net_scores(s.net, s.room, s.theta, 1, s.row + r, alone);
             assert_memory_equal(alone, together + r * classes, classes * sizeof *alone);
             check_ok(tacit_net_norms(s.net, s.room, s.theta, &single, &one, &err), &err);
@@ -457,8 +457,8 @@ static void some_agents(void *ctx, uint32_t worker, size_t begin, size_t end)
     (void)worker;
     const together *all = ctx;
     for (size_t k = begin; k < end; k++) {
-        tacit_lot_report report;
-        const tacit_lot some = lot(all->s);
+        tacit_net_report report;
+        const tacit_net_lot some = lot(all->s);
         tacit_error err = {0};
         for (int again = 0; again < 5; again++)
             if (tacit_net_gradient(all->s->net, all->room[k], all->s->theta, &some, 0.5f,
@@ -501,11 +501,11 @@ static void test_empty_lot(void **state)
     float *sum = malloc(s.n * sizeof *sum);
     for (size_t k = 0; k < s.n; k++)
         sum[k] = 7;
-    tacit_lot_report report = gradient(&s, (tacit_lot){0, NULL, NULL}, 1, sum);
+    tacit_net_report report = gradient(&s, (tacit_net_lot){0, NULL, NULL}, 1, sum);
     for (size_t k = 0; k < s.n; k++)
         assert_true(sum[k] == 0);
     assert_true(report.loss == 0 && report.right == 0 && report.clipped == 0 && report.broken == 0);
-    gradient(&s, (tacit_lot){0, NULL, NULL}, INFINITY, sum);
+    gradient(&s, (tacit_net_lot){0, NULL, NULL}, INFINITY, sum);
     free(sum);
     clear(&s);
 }
@@ -523,8 +523,8 @@ static void test_broken_records(void **state)
             float *with = calloc(s.n, sizeof *with), *without = calloc(s.n, sizeof *without);
             const size_t inputs = tacit_net_inputs(s.net);
             tacit_error err = {0};
-            tacit_lot_report report;
-            tacit_lot all = lot(&s);
+            tacit_net_report report;
+            tacit_net_lot all = lot(&s);
             for (size_t k = 0; k < inputs; k += b == 3 ? 1 : inputs / 2 + 1)
                 s.rows[2 * inputs + k] = bad[b] * (k % 2 ? 1 : -1);
             report = gradient(&s, all, 0.5f, with);
@@ -574,9 +574,9 @@ static void test_labels(void **state)
     dice d = {19};
     scene s = make("dense 3", (tacit_volume){4, 1, 1}, 3, &d);
     float sum[15];
-    tacit_lot_report report;
+    tacit_net_report report;
     tacit_error err = {0};
-    tacit_lot all = lot(&s);
+    tacit_net_lot all = lot(&s);
     s.label[1] = 3;
     check_fails(tacit_net_gradient(s.net, s.room, s.theta, &all, 1, sum, &report, &err),
                 TACIT_EINPUT, &err, "record 1 of the lot has label 3");

@@ -64,6 +64,7 @@ endfunction()
 # for several vector widths and chosen when the library first runs. Elsewhere only the *_base.c are built.
 function(tacit_kernel_flags sources)
   set(math ${CMAKE_SOURCE_DIR}/src/math)
+  set_source_files_properties(${math}/vector_ops.c PROPERTIES COMPILE_OPTIONS -fno-math-errno) # roots in vectors
   set(crypto ${CMAKE_SOURCE_DIR}/src/crypto)
   set(net_kernels ${math}/net_kernels)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")

@@ -35,8 +35,9 @@ enum {
     TACIT_GROUPS = 8, /* gives to sums over all agents (tacit_give) */
     TACIT_OWN_BOUND = 16, /* bounds records by protocol.radius: privacy.clip has no effect */
     TACIT_WHOLE = 32,     /* must know the whole graph (setup.graph), on a node, too */
-    TACIT_EVERYBODY = 64  /* everybody may talk to everybody, and a start or an end that some miss
+    TACIT_EVERYBODY = 64, /* everybody may talk to everybody, and a start or an end that some miss
                              hurts: a node meets all members, not only those of its neighbours */
+    TACIT_NETS = 128      /* learns neural nets, too: all it asks of a model is its gradient */
 };
 
 typedef struct tacit_protocol {
@@ -91,6 +92,10 @@ typedef struct tacit_protocol {
 /* All protocols, NULL-terminated; by name. */
 extern const tacit_protocol *const tacit_protocols[];
 const tacit_protocol *tacit_protocol_find(const char *name);
+
+/* What runtimes call instead of protocol->setup: refuses models the protocol is not for. */
+tacit_status tacit_protocol_set_up(const tacit_protocol *protocol, void *shared,
+                                   const void *options, const tacit_setup *setup, tacit_error *err);
 
 static inline uint32_t tacit_protocol_flags(const tacit_protocol *protocol, const void *options)
 {

@@ -28,8 +28,8 @@ typedef enum tacit_purpose {
     TACIT_FOR_NOISE,
     TACIT_FOR_PROTOCOL,
     TACIT_FOR_TEST,
-    TACIT_FOR_LOTS, /* which records take part in a release */
-    TACIT_FOR_KEYS, /* what simulated agents sign with */
+    TACIT_FOR_LOTS,  /* which records take part in a release */
+    TACIT_FOR_KEYS,  /* what simulated agents sign with */
     TACIT_FOR_START, /* models to begin with: public */
     TACIT_PURPOSES
 } tacit_purpose;

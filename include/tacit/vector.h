@@ -80,6 +80,19 @@ void tacit_public_axpy(tacit_public *y, double a, const tacit_public *x); /* y +
 /* out = sum_k coef[k] x[k], skipping NULL vectors (they stand for zero). */
 void tacit_public_combine(tacit_public *out, size_t n, const double *coef,
                           const tacit_public *const *x);
+/* out's segment = sum_k coef[k] x[k]'s segment from[k], skipping NULL vectors: all of as many reals
+ * of the same scalar. `out` is none of them. */
+void tacit_public_combine_segments(tacit_public *out, uint32_t segment, size_t n,
+                                   const double *coef, const tacit_public *const *x,
+                                   const uint32_t *from);
+/* A step of Adam (Kingma and Ba 2015) down `gradient`: the running means `first` and `second` of it
+ * and of its square, and then x. All are of one shape of reals. */
+typedef struct tacit_adam {
+    double rate, beta1, beta2, epsilon;
+    uint64_t step; /* from 1 on: means begin at zero, which is corrected for */
+} tacit_adam;
+void tacit_public_adam(tacit_public *x, tacit_public *first, tacit_public *second,
+                       const tacit_public *gradient, const tacit_adam *how);
 double tacit_public_distance2(const tacit_public *x, const tacit_public *y); /* ||x - y||^2 */
 
 /* One more reference to an own, received or sent vector; pair with tacit_drop (env.h). A

@@ -50,8 +50,9 @@ double tacit_session_epsilon(const tacit_session *session)
 {
     const tacit_runtime *rt = session->runtime;
     const tacit_budget budget = tacit_session_budget(session);
-    /* A curator's model comes out without noise, though no agent ever released anything. */
-    if (tacit_experiment_flags(session->experiment) & TACIT_ORACLE)
+    /* A curator's model comes out without noise where no agent ever released anything. */
+    if (tacit_experiment_flags(session->experiment) & TACIT_ORACLE &&
+        tacit_session_releases(session) == 0)
         return INFINITY;
     front f = {0};
     double epsilon = 0;

@@ -83,9 +83,8 @@ static tacit_status try_protocol(const up *u, tacit_error *err)
     void *shared = calloc(1, x->protocol->shared_size ? x->protocol->shared_size : 1);
     if (!shared)
         return tacit_out_of_memory(err);
-    tacit_status status = x->protocol->setup
-                              ? x->protocol->setup(shared, x->protocol_options, &setup, err)
-                              : TACIT_OK;
+    tacit_status status =
+        tacit_protocol_set_up(x->protocol, shared, x->protocol_options, &setup, err);
     if (x->protocol->teardown) /* after a refusal, too */
         x->protocol->teardown(shared);
     free(shared);

@@ -106,10 +106,9 @@ static void add_lot(bare_sum *s, const tacit_batch *batch)
     const size_t value = tacit_scalar_size(s->model->shape.segment[0].scalar);
     for (size_t r = 0; r < batch->rows; r++)
         if (tacit_lot_takes(&s->lot))
-            add_rows(s, &(tacit_batch){
-                            .rows = 1,
-                            .x = (const char *)batch->x + r * s->model->features * value,
-                            .y = (const char *)batch->y + r * value});
+            add_rows(s, &(tacit_batch){.rows = 1,
+                                       .x = (const char *)batch->x + r * s->model->features * value,
+                                       .y = (const char *)batch->y + r * value});
 }
 
 /*

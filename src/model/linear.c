@@ -57,9 +57,10 @@ static const tacit_option options[] = {
      .type = TACIT_OPT_TEXT,
      .fallback = "",
      .offset = FIELD(layers),
-     .help = "a neural net: dense N, conv N HxW [pad P] [step S], pool N, norm G, relu, tanh, mish, "
-             "split ... join, with commas between; its loss is softmax, whatever model.loss says, "
-             "and model.lambda 0 is no regulariser; empty: a linear model"},
+     .help =
+         "a neural net: dense N, conv N HxW [pad P] [step S], pool N, norm G, relu, tanh, mish, "
+         "split ... join, with commas between; its loss is softmax, whatever model.loss says, "
+         "and model.lambda 0 is no regulariser; empty: a linear model"},
     {.key = "input",
      .type = TACIT_OPT_TEXT,
      .fallback = "",
@@ -410,8 +411,8 @@ static double net_loss(const tacit_model *model, const tacit_shard *shard, const
     if (!at || model->lambda == 0)
         return mean;
     tacit_vector *v = tacit_vector_of_secret(at);
-    return mean + model->lambda * tacit_net_kernels_get()->square(
-                                      model->parameters, tacit_vector_segment(v, 0));
+    return mean + model->lambda * tacit_net_kernels_get()->square(model->parameters,
+                                                                  tacit_vector_segment(v, 0));
 }
 
 tacit_private_metric tacit_model_loss(const tacit_model *model, const tacit_shard *shard,
@@ -432,8 +433,8 @@ tacit_private_metric tacit_model_score(const tacit_model *model, const tacit_sha
 {
     size_t rows = tacit_shard_rows(shard);
     if (model->net)
-        return (tacit_private_metric){
-            rows ? tacit_net_sum(model, shard, at, true) / (double)rows : NAN};
+        return (tacit_private_metric){rows ? tacit_net_sum(model, shard, at, true) / (double)rows
+                                           : NAN};
     double *copy = malloc(model->parameters * sizeof *copy);
     if (!copy || rows == 0) {
         free(copy);

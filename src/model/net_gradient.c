@@ -101,7 +101,8 @@ static tacit_status bare(const tacit_model *model, tacit_permit *permit, const t
     tacit_status status =
         tacit_bounded_create(out, permit, clip.norm, INFINITY, &model->shape, scratch, err);
     if (status == TACIT_OK)
-        status = draw_lot(&lot, model, permit, shard, planned(&permit->cost, records), scratch, err);
+        status =
+            draw_lot(&lot, model, permit, shard, planned(&permit->cost, records), scratch, err);
     float *sum = status == TACIT_OK ? tacit_vector_segment((*out)->value, 0) : NULL;
     if (status == TACIT_OK)
         status = tacit_net_gradient(model->net, room,
@@ -155,10 +156,11 @@ static tacit_status check_cost(const tacit_cost *cost, size_t records, tacit_err
 
 static tacit_status no_room(const tacit_model *model, size_t most, tacit_error *err)
 {
-    return tacit_fail(err, TACIT_EINPUT,
-                      "noise for %zu parameters and lots of up to %zu records leaves no room on the "
-                      "grid of the clip: raise \"privacy.epsilon\", or use smaller lots",
-                      model->parameters, most);
+    return tacit_fail(
+        err, TACIT_EINPUT,
+        "noise for %zu parameters and lots of up to %zu records leaves no room on the "
+        "grid of the clip: raise \"privacy.epsilon\", or use smaller lots",
+        model->parameters, most);
 }
 
 static tacit_status on_grid(const tacit_model *model, tacit_permit *permit,
@@ -188,9 +190,9 @@ static tacit_status on_grid(const tacit_model *model, tacit_permit *permit,
     if (status == TACIT_OK)
         status = draw_lot(&lot, model, permit, shard, most, scratch, err);
     if (status == TACIT_OK)
-        status = tacit_net_total(model->net, room,
-                                 tacit_vector_segment(tacit_vector_of_public(at), 0), &lot, clip,
-                                 part, total, &report, err);
+        status =
+            tacit_net_total(model->net, room, tacit_vector_segment(tacit_vector_of_public(at), 0),
+                            &lot, clip, part, total, &report, err);
     if (status == TACIT_OK)
         round_steps(n, 1 / step, total, (*out)->steps);
     memset(total, 0, n * sizeof *total); /* `part` is zero after tacit_net_total */

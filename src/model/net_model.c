@@ -41,9 +41,10 @@ static tacit_status read_input(tacit_volume *in, const char *text, size_t featur
                           text);
     if (in->planes * in->height * in->width == features) /* below 10^18 */
         return TACIT_OK;
-    return tacit_fail(err, TACIT_EINPUT,
-                      "\"model.input: %s\" is a record of %zu numbers, but the data has %zu features",
-                      text, in->planes * in->height * in->width, features);
+    return tacit_fail(
+        err, TACIT_EINPUT,
+        "\"model.input: %s\" is a record of %zu numbers, but the data has %zu features", text,
+        in->planes * in->height * in->width, features);
 }
 
 tacit_status tacit_net_of_options(tacit_net **out, const tacit_model_options *o, size_t features,
@@ -148,8 +149,8 @@ double tacit_net_sum(const tacit_model *model, const tacit_shard *shard, const t
     sum = 0;
     for (size_t cursor = 0; tacit_shard_next(shard, &cursor, &batch);)
         for (size_t from = 0; from < batch.rows; from += ROWS)
-            sum += judge_some(&j, &batch, from,
-                              batch.rows - from < ROWS ? batch.rows - from : ROWS, score);
+            sum += judge_some(&j, &batch, from, batch.rows - from < ROWS ? batch.rows - from : ROWS,
+                              score);
 out:
     tacit_net_room_free(j.room);
     free(j.scores);

@@ -132,8 +132,8 @@ static void weigh(const tacit_pass *pass, const tacit_net_room *room, const doub
 }
 
 /* Up and down again; squared norms if asked for. */
-static void through(tacit_pass *pass, const tacit_net_room *room, const tacit_net_lot *lot, size_t from,
-                    double *square)
+static void through(tacit_pass *pass, const tacit_net_room *room, const tacit_net_lot *lot,
+                    size_t from, double *square)
 {
     const tacit_net *net = pass->net;
     const tacit_net_layer *last = &net->layer[net->count - 1];

@@ -15,7 +15,11 @@
     X(one_shot)           \
     X(learner)            \
     X(diffusion)          \
-    X(gopa)
+    X(gopa)               \
+    X(dsgd)               \
+    X(dsgt)               \
+    X(dinno)              \
+    X(dp_sgd)
 
 #define DECLARE(name) extern const tacit_protocol tacit_protocol_##name;
 EVERY_PROTOCOL(DECLARE)
@@ -29,4 +33,15 @@ const tacit_protocol *tacit_protocol_find(const char *name)
         if (strcmp(tacit_protocols[k]->name, name) == 0)
             return tacit_protocols[k];
     return NULL;
+}
+
+tacit_status tacit_protocol_set_up(const tacit_protocol *protocol, void *shared,
+                                   const void *options, const tacit_setup *setup, tacit_error *err)
+{
+    if (tacit_model_net(setup->model) && !(tacit_protocol_flags(protocol, options) & TACIT_NETS))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "protocol \"%s\" learns linear models; for \"model.layers\" use dsgd, "
+                          "dsgt, dinno or dp-sgd",
+                          protocol->name);
+    return protocol->setup ? protocol->setup(shared, options, setup, err) : TACIT_OK;
 }

@@ -123,8 +123,8 @@ static tacit_status set_up_protocol(tacit_node *n, tacit_error *err)
                                .epsilon = epsilon,
                                .graph = n->flags & TACIT_WHOLE ? n->plan.graph : NULL,
                                .until = n->plan.until};
-    if (status == TACIT_OK && p->setup)
-        status = p->setup(n->shared, n->plan.protocol_options, &setup, err);
+    if (status == TACIT_OK)
+        status = tacit_protocol_set_up(p, n->shared, n->plan.protocol_options, &setup, err);
     free(epsilon);
     return status;
 }

@@ -97,8 +97,8 @@ static tacit_status set_up_protocol(sim *s, tacit_error *err)
     uint32_t *records;
     tacit_status status = count_records(s, &records, err);
     setup.records = records;
-    if (status == TACIT_OK && p->setup)
-        status = p->setup(s->shared, s->world.protocol_options, &setup, err);
+    if (status == TACIT_OK)
+        status = tacit_protocol_set_up(p, s->shared, s->world.protocol_options, &setup, err);
     free(records);
     return status;
 }

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dinno: consensus by the alternating direction method, with private gradients (paper 004,
+ * algorithm 3; docs/protocols/consensus.md). An iteration of agent i, N_i its neighbours:
+ *
+ *     y_i <- y_i + rho sum_{j in N_i} (theta_i - theta_j),                                 (6)
+ *
+ * then T steps from theta_i on, by Adam, down the gradient of
+ *
+ *     loss(psi) + psi^T y_i + rho sum_{j in N_i} |psi - (theta_i + theta_j) / 2|^2,        (7)
+ *
+ * where the loss's gradient is released with noise: G_i(psi) + y_i + 2 rho |N_i| psi
+ * - rho sum_j (theta_i + theta_j). So K T releases. The printed line 15 climbs (slip S15); the
+ * paper counts i among its own neighbours, which adds a term that only slows steps down.
+ */
+#include <stddef.h>
+
+#include "protocol/consensus.h"
+
+/* (6); *pull becomes -rho sum_j (theta_i + theta_j), *others |N_i|: of those that were heard. */
+static tacit_status meet(tacit_env *env, const consensus_shared *s, consensus_agent *self,
+                         const consensus_heard *heard, tacit_public **pull, double *others)
+{
+    consensus_heard sum = *heard;
+    sum.weight = tacit_temporary(env, heard->count * sizeof *sum.weight);
+    if (!sum.weight)
+        return tacit_out_of_memory(tacit_own_error(env));
+    *others = 0;
+    for (uint32_t k = 1; k < heard->count; k++) {
+        sum.weight[k] = heard->word[k] ? -s->options.rho : 0;
+        *others += heard->word[k] != NULL;
+    }
+    sum.weight[0] = 0;
+    tacit_status status = consensus_mix(env, s, &sum, 0, 0, NULL, NULL, pull);
+    if (status != TACIT_OK)
+        return status;
+    const double own = s->options.rho * *others;
+    tacit_public_axpy(self->vector[DUAL], 1, *pull);
+    tacit_public_axpy(self->vector[DUAL], own, self->vector[THETA]);
+    tacit_public_axpy(*pull, -own, self->vector[THETA]);
+    return TACIT_OK;
+}
+
+static void descend(const consensus_shared *s, consensus_agent *self, const tacit_public *gradient)
+{
+    const double rate = consensus_rate(s, self->iteration);
+    if (s->options.steps == STEPS_PLAIN) {
+        tacit_public_axpy(self->vector[THETA], -rate, gradient);
+        return;
+    }
+    tacit_public_adam(
+        self->vector[THETA], self->vector[FIRST], self->vector[SECOND], gradient,
+        &(tacit_adam){
+            .rate = rate, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .step = ++self->steps});
+}
+
+static tacit_status step(tacit_env *env, const consensus_shared *s, consensus_agent *self,
+                         const consensus_heard *heard)
+{
+    tacit_public *pull = NULL, *gradient;
+    double others = 0;
+    tacit_status status = meet(env, s, self, heard, &pull, &others);
+    for (int64_t t = 0; t < s->options.primal && status == TACIT_OK; t++) {
+        status = consensus_gradient(env, s, self, self->vector[THETA], &gradient);
+        if (status != TACIT_OK)
+            break;
+        tacit_public_axpy(gradient, 1, self->vector[DUAL]);
+        tacit_public_axpy(gradient, 2 * s->options.rho * others, self->vector[THETA]);
+        tacit_public_axpy(gradient, 1, pull);
+        descend(s, self, gradient);
+        tacit_drop(env, gradient);
+    }
+    tacit_drop(env, pull);
+    return status;
+}
+
+static const consensus_way way = {.parts = 1,
+                                  .remembers = 1U << DUAL | 1U << FIRST | 1U << SECOND,
+                                  .tell = consensus_tell_theta,
+                                  .step = step};
+
+static tacit_status setup(void *shared, const void *options, const tacit_setup *setup,
+                          tacit_error *err)
+{
+    return consensus_setup(&way, shared, options, setup, err);
+}
+
+static const char *const steps[] = {"adam", "plain", NULL};
+static const tacit_option rows[] = {
+    CONSENSUS_OPTIONS,
+    {.key = "rho",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0.1",
+     .min = 1e-12,
+     .max = 1e9,
+     .offset = CONSENSUS_FIELD(rho),
+     .help = "how strongly neighbours are held together"},
+    {.key = "primal",
+     .type = TACIT_OPT_INT,
+     .fallback = "1",
+     .min = 1,
+     .max = 1000,
+     .offset = CONSENSUS_FIELD(primal),
+     .help = "gradients, and so releases, of an iteration: T"},
+    {.key = "steps",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "adam",
+     .choices = steps,
+     .offset = CONSENSUS_FIELD(steps),
+     .help = "adam, or plain gradient steps"},
+};
+
+const tacit_protocol tacit_protocol_dinno = {
+    .name = "dinno",
+    .summary = "one model for all by a dual variable an agent, and steps of Adam (paper 004)",
+    .wire_id = 14,
+    .options = {"protocol", rows, sizeof rows / sizeof *rows, sizeof(consensus_options)},
+    .setup = setup,
+    CONSENSUS_TABLE,
+};

@@ -113,7 +113,7 @@ static void each_agent(tacit_session *s, tacit_job *job, work *w)
 {
     const size_t agents = s->graph.agents;
     if (s->threads)
-        tacit_threads_run(s->threads, agents, 16, job, w);
+        tacit_threads_run(s->threads, agents, tacit_model_net(s->model) ? 1 : 16, job, w);
     else
         job(w, 0, 0, agents);
 }

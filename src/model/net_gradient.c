@@ -15,7 +15,8 @@
  * at most the limit; then the second is at most twice the limit. N is public: the number of
  * records, or for a lot of L expected L + 12 sqrt(L) + 100; more records than that are drawn with
  * probability below 2^-100 (Chernoff), and then the last of them do not count. Under add-remove the
- * number of records is a secret: N is LOT_MOST.
+ * number of records is a secret: N is LOT_MOST for all, and an agent that would draw more than
+ * LOT_EXPECTED on average cannot take part, which is what all who do say of themselves.
  */
 #include <math.h>
 #include <sodium.h>
@@ -26,7 +27,9 @@
 #include "model/net.h"
 #include "privacy/release.h"
 
-#define LOT_MOST 4096 /* under add-remove */
+/* Under add-remove; more are drawn with probability below 2^-200. */
+#define LOT_MOST 4096
+#define LOT_EXPECTED 3000
 
 static void *make_room(const void *net)
 {
@@ -148,6 +151,13 @@ static tacit_status check_cost(const tacit_cost *cost, size_t records, tacit_err
     if (cost->claimed)
         return tacit_fail(err, TACIT_EINPUT,
                           "\"privacy.claimed\" is for linear models: nets always clip");
+    const double q = cost->sampling > 0 ? cost->sampling : 1;
+    if (cost->adjacency == TACIT_ADD_REMOVE && q * (double)records > LOT_EXPECTED)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "under \"privacy.adjacency: add-remove\" lots of nets have at most %d "
+                          "records on average: an agent with %zu records needs a smaller "
+                          "\"privacy.sampling\"",
+                          LOT_EXPECTED, records);
     if (records < UINT64_C(1) << 26)
         return TACIT_OK;
     return tacit_fail(err, TACIT_EINPUT, "\"%s\" of %zu records does not fit the grid", cost->what,

@@ -15,8 +15,6 @@
 
 #include "protocol/consensus.h"
 
-#define LOT_MOST_SECRET 3000 /* expected lots under add-remove: what kernels plan for */
-
 const char *const consensus_schedules[] = {"constant", "linear", "cosine", "exponential", NULL};
 
 static bool noisy(const consensus_shared *s)
@@ -32,11 +30,18 @@ static uint64_t releases(const consensus_shared *s)
 
 /* ---- what a gradient costs ---- */
 
+static bool sampling_is_said(const consensus_shared *s)
+{
+    return s->privacy.sampling > 0 && s->privacy.sampling < 1;
+}
+
 /* Each record's chance to take part; 1: all do. */
 static double sampling(const consensus_shared *s, const tacit_facts *facts)
 {
-    if (s->privacy.sampling > 0)
-        return s->privacy.sampling < 1 ? s->privacy.sampling : 1;
+    if (sampling_is_said(s))
+        return s->privacy.sampling;
+    if (noisy(s) && s->privacy.adjacency == TACIT_ADD_REMOVE)
+        return 1; /* nobody may know how many there are */
     const double lot = (double)s->options.lot;
     return lot > 0 && lot < (double)facts->records ? lot / (double)facts->records : 1;
 }
@@ -69,8 +74,7 @@ double consensus_scale(const consensus_shared *s, const tacit_facts *facts)
     if (noisy(s) && s->privacy.adjacency == TACIT_ADD_REMOVE)
         return 1 / lot; /* a sum was released */
     /* A mean over the expected lot was. */
-    const bool other = lot > 0 && s->privacy.sampling > 0 && s->privacy.sampling < 1;
-    return other ? s->privacy.sampling * (double)facts->records / lot : 1;
+    return lot > 0 && sampling_is_said(s) ? s->privacy.sampling * (double)facts->records / lot : 1;
 }
 
 /* ---- checks ---- */
@@ -79,17 +83,12 @@ static tacit_status check_add_remove(const consensus_shared *s, tacit_error *err
 {
     if (!noisy(s) || s->privacy.adjacency != TACIT_ADD_REMOVE)
         return TACIT_OK;
-    if (!(s->privacy.sampling > 0) || s->options.lot == 0)
+    if (s->options.lot == 0)
         return tacit_fail(
             err, TACIT_EINPUT,
             "under \"privacy.adjacency: add-remove\" the number of an agent's records "
             "is a secret: set \"privacy.sampling\" (the chance of each record) and "
             "\"protocol.lot\" (what sums are divided by)");
-    if (s->options.lot > LOT_MOST_SECRET)
-        return tacit_fail(err, TACIT_EINPUT,
-                          "under \"privacy.adjacency: add-remove\" lots have at most %d records on "
-                          "average, not %" PRId64,
-                          LOT_MOST_SECRET, s->options.lot);
     if (tacit_model_lambda(s->model, 1) != tacit_model_lambda(s->model, 2))
         return tacit_fail(err, TACIT_EINPUT,
                           "under \"privacy.adjacency: add-remove\" a regulariser must not tell the "
@@ -110,7 +109,7 @@ static tacit_status check_privacy(const consensus_shared *s, tacit_error *err)
         return tacit_fail(err, TACIT_EINPUT,
                           "this protocol spends the same on every gradient: it takes "
                           "\"privacy.policy: uniform\"");
-    if (p->unit == TACIT_UNIT_USER && (s->options.lot > 0 || p->sampling > 0))
+    if (p->unit == TACIT_UNIT_USER && (s->options.lot > 0 || sampling_is_said(s)))
         return tacit_fail(err, TACIT_EINPUT,
                           "lots hide who of the records took part, which says nothing about all of "
                           "an agent's: for \"privacy.unit: user\" leave out \"protocol.lot\"");

@@ -346,7 +346,7 @@ static tacit_status run_windows(sim *s, double *end, tacit_error *err)
         return tacit_out_of_memory(err);
     window_job job = {s, *end};
     /* A trace is written in order, so a traced run has one thread. */
-    size_t grain = s->runtime.trace ? s->group_count : 8;
+    size_t grain = s->runtime.trace ? s->group_count : tacit_model_net(s->world.model) ? 1 : 8;
     tacit_threads_run(s->threads, s->group_count, grain, run_groups, &job);
     batch_clear(s);
     tacit_status status = collect(s, *end + s->world.network.latency_floor, err);

@@ -305,7 +305,7 @@ static void choose_environment(sim *s)
 /* A trace is written in order, so a traced run has one thread. */
 static size_t grain(const sim *s)
 {
-    return s->runtime.trace ? s->agents : 16;
+    return s->runtime.trace ? s->agents : tacit_model_net(s->world.model) ? 1 : 16;
 }
 
 static tacit_status sim_run(tacit_runtime *rt, double time, const tacit_stop *stop,

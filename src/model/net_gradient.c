@@ -111,6 +111,12 @@ static tacit_status bare(const tacit_model *model, tacit_permit *permit, const t
         status = tacit_net_gradient(model->net, room,
                                     tacit_vector_segment(tacit_vector_of_public(at), 0), &lot,
                                     (float)clip.radius, sum, &report, err);
+    if (status == TACIT_OK && report.broken > 0)
+        status = tacit_fail(err, TACIT_EINPUT,
+                            "the loss or the gradient of %zu of %zu records is not finite: the "
+                            "model has run away; use smaller steps (\"protocol.step\") or a clip "
+                            "(\"privacy.clip\")",
+                            report.broken, lot.count);
     const float scale = records ? (float)(1 / (q * (double)records)) : 0;
     for (size_t k = 0; status == TACIT_OK && k < model->parameters; k++)
         sum[k] *= scale;

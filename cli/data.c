@@ -140,6 +140,10 @@ static tacit_status look_at_files(cli_data_facts *facts, tacit_error *err)
     if (!status)
         status = add_files(facts, "agents-path", o->agents_path, err);
     if (!status)
+        status = add_files(facts, "test-path", o->test_path, err);
+    if (!status)
+        status = add_files(facts, "test-labels-path", o->test_labels_path, err);
+    if (!status)
         status = add_files(facts, "items", o->items, err);
     if (!status)
         status = add_files(facts, "users", o->users, err);

@@ -100,6 +100,9 @@ char *cli_data_json(const cli_data_facts *facts)
     tacit_json_count(&json, "bytes", tacit_dataset_bytes(facts->source.data));
     tacit_json_count(&json, "dropped", facts->source.dropped);
     tacit_json_count(&json, "public_records", facts->source.public_records);
+    tacit_json_count(&json, "common_test_records", about->common);
+    tacit_json_text(&json, "scored_on",
+                    tacit_dataset_scores_on_all(facts->source.data) ? "all" : "own");
     tacit_json_count(&json, "empty_agents", about->empty);
     json_sizes(&json, "records", &about->all);
     tacit_json_begin(&json, "splits", '{');

@@ -65,6 +65,7 @@ static void say_splits(const tacit_description *about)
 
 static void say_labels(const tacit_description *about)
 {
+    const double rows = (double)(about->all.rows + about->common);
     char text[2000];
     int used = 0;
     if (about->classes == 0 || about->classes > MOST_LABELS) {
@@ -77,13 +78,28 @@ static void say_labels(const tacit_description *about)
         return;
     }
     for (uint32_t c = 0; c < about->classes && used >= 0 && used < (int)sizeof text - 80; c++)
-        used += snprintf(text + used, sizeof text - (size_t)used, "%s%.6g (%.3g%%)",
-                         c > 0 ? ", " : "", about->class[c],
-                         100 * (double)about -> class_rows[c] / (double)about -> all.rows);
+        used +=
+            snprintf(text + used, sizeof text - (size_t)used, "%s%.6g (%.3g%%)", c > 0 ? ", " : "",
+                     about->class[c], 100 * (double)about -> class_rows[c] / rows);
     char label[40];
     snprintf(label, sizeof label, "%" PRIu32 " label%s", about->classes,
              about->classes == 1 ? "" : "s");
     say(label, text);
+}
+
+/* Whose records an agent's scores are taken on, if not on its own. */
+static void say_scored(const cli_data_facts *facts)
+{
+    const tacit_dataset *data = facts->source.data;
+    char text[200], tests[40], checks[40];
+    if (!tacit_dataset_scores_on_all(data))
+        return;
+    cli_count(tacit_shard_rows(tacit_dataset_pooled(data, TACIT_TEST)), tests, sizeof tests);
+    cli_count(tacit_shard_rows(tacit_dataset_pooled(data, TACIT_VALIDATION)), checks,
+              sizeof checks);
+    snprintf(text, sizeof text, "everybody on all of %s test records%s and %s validation records",
+             tests, facts->about.common > 0 ? ", which are nobody's," : "", checks);
+    say("scored", text);
 }
 
 static void say_leaks(const cli_data_facts *facts)
@@ -216,6 +232,7 @@ void cli_data_words(const cli_data_facts *facts)
              about->norm_mean);
     say("norm", text);
     say_leaks(facts);
+    say_scored(facts);
     say_splits(about);
     say_partition(facts);
 }

@@ -56,6 +56,19 @@ void cli_count(uint64_t count, char *out, size_t size)
     out[used] = '\0';
 }
 
+void cli_say_scored(const tacit_session *session)
+{
+    const tacit_dataset *data = tacit_session_data(session);
+    const size_t tests = tacit_shard_rows(tacit_dataset_pooled(data, TACIT_TEST));
+    const size_t checks = tacit_shard_rows(tacit_dataset_pooled(data, TACIT_VALIDATION));
+    char count[40];
+    if (!tacit_dataset_scores_on_all(data) || tests + checks == 0)
+        return;
+    cli_count(tests > 0 ? tests : checks, count, sizeof count);
+    printf("  %-22sall of %s %s records, every agent\n", "scored on", count,
+           tests > 0 ? "test" : "validation");
+}
+
 /* Parts of the graph with at least two agents. */
 static uint32_t count_parts(const tacit_graph *graph)
 {

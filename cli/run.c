@@ -158,6 +158,7 @@ static tacit_status say_words(tacit_session *session, const tacit_experiment *x,
            x->run.time, (long long)x->run.seed);
     say_score("test", outcome.score, outcome.end.test, outcome.end.test_deviation);
     say_score("validation", outcome.score, outcome.end.validation, NAN);
+    cli_say_scored(session);
     if (!isnan(outcome.end.train_loss))
         printf("  %-22s%.6g\n", "training loss", outcome.end.train_loss);
     if (!isnan(outcome.end.objective))

@@ -99,6 +99,8 @@ static tacit_status tell_json(const up_outcome *o, const tacit_up_result *r, tac
     tacit_json_count(&json, "agents_without_model", r->missing);
     tacit_json_real(&json, "time", s.time);
     tacit_json_real(&json, "seconds", o->seconds);
+    if (tacit_dataset_scores_on_all(tacit_session_data(o->session)))
+        tacit_json_text(&json, "scored_on", "all");
     put_metrics(&json, o->session, r);
     put_privacy(&json, o->experiment, &s);
     tacit_json_count(&json, "messages", s.messages);
@@ -130,6 +132,7 @@ static void say_scores(const up_outcome *o, const tacit_up_result *r)
         snprintf(label, sizeof label, "validation %s", score);
         printf("  %-22s%.4f\n", label, r->now.validation);
     }
+    cli_say_scored(o->session);
     if (!isnan(r->now.train_loss))
         printf("  %-22s%.6g\n", "training loss", r->now.train_loss);
     if (!isnan(r->now.objective))

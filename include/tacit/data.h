@@ -17,7 +17,8 @@ typedef struct tacit_shard tacit_shard; /* one agent's records of one split */
 #define TACIT_DATASET_MAX_BYTES (UINT64_C(1) << 40)
 #endif
 #define TACIT_DATASET_MAX_AGENTS (UINT32_MAX - 1)
-#define TACIT_BATCH_ROWS 4096 /* a batch never has more */
+#define TACIT_DATASET_NOBODY UINT32_MAX /* owner of common test rows */
+#define TACIT_BATCH_ROWS 4096           /* a batch never has more */
 #define TACIT_WITHOUT_MOST 1000000
 #define TACIT_BUCKETS_MOST 4096
 #define TACIT_NAME_MAX 256 /* of an agent, with the final NUL */
@@ -30,8 +31,8 @@ typedef enum tacit_split { TACIT_TRAIN, TACIT_VALIDATION, TACIT_TEST, TACIT_SPLI
 tacit_status tacit_dataset_create(tacit_dataset **out, uint32_t agents, size_t features,
                                   tacit_scalar scalar, const uint32_t *const counts[TACIT_SPLITS],
                                   tacit_error *err);
-/* Write row `row` of an agent's split; refuses NaN, infinity and what overflows the scalar.
- * Different rows may be written from different threads. */
+/* Write row `row` of an agent's split (or of TACIT_DATASET_NOBODY's TACIT_TEST); refuses NaN,
+ * infinity and what overflows the scalar. Different rows may be written from different threads. */
 tacit_status tacit_dataset_put(tacit_dataset *data, uint32_t agent, tacit_split split, size_t row,
                                const double *x, double y, tacit_error *err);
 void tacit_dataset_free(tacit_dataset *data);
@@ -54,6 +55,14 @@ const tacit_shard *tacit_dataset_shard(const tacit_dataset *data, uint32_t agent
                                        tacit_split split);
 /* All agents' rows of a split as one shard: for oracles under trust `central` only. */
 const tacit_shard *tacit_dataset_pooled(const tacit_dataset *data, tacit_split split);
+
+/* Test rows that are nobody's: after those of all agents in the pooled shard. */
+size_t tacit_dataset_common(const tacit_dataset *data);
+/* What an agent's model is scored on: its own rows of the split, or all of them if so decided. */
+void tacit_dataset_score_on_all(tacit_dataset *data);
+bool tacit_dataset_scores_on_all(const tacit_dataset *data);
+const tacit_shard *tacit_dataset_scored(const tacit_dataset *data, uint32_t agent,
+                                        tacit_split split);
 
 /* ---- a shard: its size; what is in it only kernels can read (src/data/shard.h) ---- */
 size_t tacit_shard_rows(const tacit_shard *shard);
@@ -79,6 +88,13 @@ static inline bool tacit_source_is_drawn(int source)
 {
     return source == TACIT_SOURCE_LINEAR_SEPARATORS || source == TACIT_SOURCE_REGRESSION;
 }
+
+/* Which test and validation records an agent's model is scored on. */
+typedef enum tacit_score_on {
+    TACIT_SCORE_ON_AUTO, /* its own, but those of all with `test_path` */
+    TACIT_SCORE_ON_OWN,
+    TACIT_SCORE_ON_ALL,
+} tacit_score_on;
 
 /* Who gets which records of a table. */
 typedef enum tacit_partition {
@@ -119,6 +135,9 @@ typedef struct tacit_data_options {
     char path[TACIT_TEXT_MAX];
     char labels_path[TACIT_TEXT_MAX]; /* labels in files of their own */
     char agents_path[TACIT_TEXT_MAX]; /* likewise whose record it is: a word a line */
+    char test_path[TACIT_TEXT_MAX];   /* test records that are nobody's */
+    char test_labels_path[TACIT_TEXT_MAX];
+    bool nobodys; /* no option: set while the files above are read, in which owners do not count */
     /* csv */
     bool header;
     int separator;                     /* 0 comma, 1 tab, 2 semicolon, 3 blanks */
@@ -137,6 +156,7 @@ typedef struct tacit_data_options {
     char positive[TACIT_TEXT_MAX];  /* labels that count as +1, separated by commas */
     char threshold[TACIT_TEXT_MAX]; /* a number: labels above count as +1, others as -1 */
     char classes[TACIT_TEXT_MAX];   /* labels that become 0, 1, 2, ...: for the softmax loss */
+    double subtract, divide;        /* a feature of a table becomes (x - subtract) / divide */
     bool bias;                      /* append a constant 1 feature */
     /* of a table: what is public, what is used at all, and in which directions */
     int64_t public_records;  /* the last ones: nobody owns them */
@@ -151,6 +171,7 @@ typedef struct tacit_data_options {
     int64_t shards; /* of each agent */
     double t;
     double test_fraction, validation_fraction;
+    int score_on;                   /* tacit_score_on */
     int standardise;                /* tacit_standardise */
     double cut;                     /* standardised features are at most so large; 0: any */
     char constants[TACIT_TEXT_MAX]; /* file: "mean,deviation" a feature */

@@ -198,14 +198,14 @@ tacit_status tacit_csv_plan_read(tacit_csv_plan *plan, tacit_csv_scan *scan,
                                  const tacit_data_options *o, tacit_error *err)
 {
     bool need_agent = o->partition == TACIT_PARTITION_OWN && !o->agents_path[0];
-    bool named = strcmp(o->agent_column, "agent") != 0 && o->agent_column[0];
+    bool named = strcmp(o->agent_column, "agent") != 0 && o->agent_column[0] && !o->nobodys;
     const char *name = scan->name;
     tacit_status status;
     *plan = (tacit_csv_plan){0};
     if ((status = check(o, need_agent, err)) || (status = read_names(plan, scan, o->header, err)) ||
         (status = give_role(plan, name, "agent-column", o->agent_column,
-                            need_agent || (named && !o->agents_path[0]), o->agents_path[0],
-                            TACIT_CSV_AGENT, err)) ||
+                            need_agent || (named && !o->agents_path[0]),
+                            o->agents_path[0] || o->nobodys, TACIT_CSV_AGENT, err)) ||
         (status = give_role(plan, name, "label-column", o->label_column, !o->labels_path[0],
                             o->labels_path[0], TACIT_CSV_LABEL, err)) ||
         (status = ignore(plan, name, o->ignore, err)) ||

@@ -2,7 +2,7 @@
 /*
  * Storage of records: one block of memory (or of a nameless file) for a whole data set.
  *
- *     x: train of agent 0, 1, 2, ... | validation of 0, 1, ... | test of 0, 1, ...
+ *     x: train of agent 0, 1, 2, ... | validation of 0, 1, ... | test of 0, 1, ..., of nobody
  *     y: the same order
  *
  * so that one agent's split, and everybody's split, are each consecutive rows. A shard is a
@@ -17,6 +17,7 @@
 
 #include "base/pages.h"
 #include "data/block.h"
+#include "data/names.h"
 #include "data/shard.h"
 #include <inttypes.h>
 #include <math.h>
@@ -41,8 +42,10 @@ struct tacit_dataset {
     tacit_block block;
     tacit_shard pooled[TACIT_SPLITS];
     tacit_shard *shards[TACIT_SPLITS]; /* NULL: nobody has rows of this split */
-    tacit_shard nothing;               /* what stands in for such a shard */
-    char **names;                      /* NULL until an agent is named */
+    tacit_shard common;                /* test rows that are nobody's, the last ones */
+    bool scores_on_all;
+    tacit_shard nothing; /* what stands in for such a shard */
+    char **names;        /* NULL until an agent is named */
 };
 
 /* Total rows of each split; false if they overflow. */
@@ -107,7 +110,7 @@ static tacit_status claim_block(tacit_dataset *data, uint64_t rows, const char *
 static tacit_status make_shards(tacit_dataset *data, int split, const uint32_t *counts,
                                 tacit_error *err)
 {
-    if (data->pooled[split].rows == 0)
+    if (!counts || data->pooled[split].rows == 0)
         return TACIT_OK;
     tacit_shard *shards = tacit_pages_alloc(data->agents, sizeof *shards);
     if (!shards)
@@ -132,11 +135,21 @@ tacit_status tacit_dataset_create_in(tacit_dataset **out, const char *scratch, u
                                      size_t features, tacit_scalar scalar,
                                      const uint32_t *const counts[TACIT_SPLITS], tacit_error *err)
 {
+    return tacit_dataset_create_common(out, scratch, agents, features, scalar, counts, 0, err);
+}
+
+tacit_status tacit_dataset_create_common(tacit_dataset **out, const char *scratch, uint32_t agents,
+                                         size_t features, tacit_scalar scalar,
+                                         const uint32_t *const counts[TACIT_SPLITS],
+                                         uint32_t common, tacit_error *err)
+{
     uint64_t rows[TACIT_SPLITS], total;
     tacit_status status;
 
-    if (!count_rows(rows, &total, agents, counts))
+    if (!count_rows(rows, &total, agents, counts) || total > UINT64_MAX - common)
         total = UINT64_MAX;
+    else
+        total += common;
     if ((status = tacit_dataset_check_size(agents, total, features, scalar, err)))
         return status;
 
@@ -152,6 +165,8 @@ tacit_status tacit_dataset_create_in(tacit_dataset **out, const char *scratch, u
     if ((status = claim_block(data, total, scratch, err)))
         goto out;
     uint64_t first = 0;
+    rows[TACIT_TEST] += common;
+    data->common = (tacit_shard){.data = data, .first = total - common, .rows = common};
     for (int split = 0; split < TACIT_SPLITS; split++) {
         data->pooled[split] = (tacit_shard){.data = data, .first = first, .rows = rows[split]};
         first += rows[split];
@@ -215,7 +230,7 @@ tacit_status tacit_dataset_put(tacit_dataset *data, uint32_t agent, tacit_split 
     if (row >= tacit_dataset_rows(data, agent, split))
         return tacit_fail(err, TACIT_EINPUT, "agent \"%" PRIu32 "\" has no row %zu in split %d",
                           agent, row, (int)split);
-    uint64_t at = data->shards[split][agent].first + row;
+    uint64_t at = tacit_dataset_shard(data, agent, split)->first + row;
     unsigned char *to_x = data->x + at * data->row_bytes;
     unsigned char *to_y = data->y + at * data->value_bytes;
     size_t bad = store(to_x, data->scalar, x, data->features);
@@ -242,40 +257,6 @@ const char *tacit_dataset_name(const tacit_dataset *data, uint32_t agent,
         return data->names[agent];
     snprintf(number, TACIT_NUMBER_MAX, "%" PRIu32, agent);
     return number;
-}
-
-/* Bytes of the UTF-8 character at `s`, 0 if it is malformed or a control character. */
-static size_t character_bytes(const unsigned char *s)
-{
-    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    if (s[0] < 0x80)
-        return s[0] >= 0x20 && s[0] != 0x7f;
-    size_t n = s[0] >= 0xf0 && s[0] < 0xf8 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    if (s[0] < 0xc0 || s[0] >= 0xf8)
-        return 0;
-    uint32_t code = s[0] & (0x7fU >> n);
-    for (size_t k = 1; k < n; k++) {
-        if ((s[k] & 0xc0) != 0x80) /* also catches the final NUL */
-            return 0;
-        code = code << 6 | (s[k] & 0x3f);
-    }
-    bool bad = code < least[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ||
-               (code >= 0x80 && code < 0xa0);
-    return bad ? 0 : n;
-}
-
-bool tacit_name_is_good(const char *name)
-{
-    size_t len = strlen(name);
-    if (len == 0 || len >= TACIT_NAME_MAX)
-        return false;
-    for (const unsigned char *s = (const unsigned char *)name; *s;) {
-        size_t n = character_bytes(s);
-        if (n == 0)
-            return false;
-        s += n;
-    }
-    return true;
 }
 
 tacit_status tacit_dataset_set_name(tacit_dataset *data, uint32_t agent, const char *name,
@@ -317,6 +298,8 @@ tacit_scalar tacit_dataset_scalar(const tacit_dataset *data)
 
 const tacit_shard *tacit_dataset_shard(const tacit_dataset *data, uint32_t agent, tacit_split split)
 {
+    if (agent == TACIT_DATASET_NOBODY && split == TACIT_TEST)
+        return &data->common;
     if (agent >= data->agents || (unsigned)split >= TACIT_SPLITS || !data->shards[split])
         return &data->nothing;
     return &data->shards[split][agent];
@@ -325,6 +308,28 @@ const tacit_shard *tacit_dataset_shard(const tacit_dataset *data, uint32_t agent
 const tacit_shard *tacit_dataset_pooled(const tacit_dataset *data, tacit_split split)
 {
     return (unsigned)split < TACIT_SPLITS ? &data->pooled[split] : &data->nothing;
+}
+
+size_t tacit_dataset_common(const tacit_dataset *data)
+{
+    return (size_t)data->common.rows;
+}
+
+void tacit_dataset_score_on_all(tacit_dataset *data)
+{
+    data->scores_on_all = true;
+}
+
+bool tacit_dataset_scores_on_all(const tacit_dataset *data)
+{
+    return data->scores_on_all;
+}
+
+const tacit_shard *tacit_dataset_scored(const tacit_dataset *data, uint32_t agent,
+                                        tacit_split split)
+{
+    return data->scores_on_all ? tacit_dataset_pooled(data, split)
+                               : tacit_dataset_shard(data, agent, split);
 }
 
 uint32_t tacit_dataset_rows(const tacit_dataset *data, uint32_t agent, tacit_split split)

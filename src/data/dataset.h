@@ -13,13 +13,15 @@ tacit_status tacit_dataset_check_size(uint64_t agents, uint64_t rows, size_t fea
 tacit_status tacit_dataset_create_in(tacit_dataset **out, const char *scratch, uint32_t agents,
                                      size_t features, tacit_scalar scalar,
                                      const uint32_t *const counts[TACIT_SPLITS], tacit_error *err);
+/* And with `common` test rows behind the others that are nobody's. */
+tacit_status tacit_dataset_create_common(tacit_dataset **out, const char *scratch, uint32_t agents,
+                                         size_t features, tacit_scalar scalar,
+                                         const uint32_t *const counts[TACIT_SPLITS],
+                                         uint32_t common, tacit_error *err);
 static inline const char *tacit_data_scratch(const tacit_data_options *options)
 {
     return options->storage ? options->scratch : NULL;
 }
-
-/* May an agent be called so? */
-bool tacit_name_is_good(const char *name);
 
 /* Scale `x` so that its norm is at most 1 once it is stored as `scalar`: rounding included,
  * for a bound that privacy leans on must hold for the numbers kept, not only for those drawn. */

@@ -13,30 +13,21 @@
  * The order of the steps matters: missing values get the mean of the raw feature, then features
  * are scaled and reduced to components, then the bias is appended (so it stays 1), then the row is
  * bounded (so the bound holds for what is kept).
+ *
+ * Test records of files of their own (data.test-path) are nobody's. They take the same steps, but
+ * nothing is ever made of them.
  */
 #include "data/dataset.h"
 #include "data/partition.h"
+#include "data/shelf.h"
 #include "data/slice.h"
 #include "data/split.h"
 #include "data/standardise.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Rows of the next few agents, fetched from a table that lies in a file. An agent's rows are all
- * over the table, and a page fetched for each would be gone before its next row is wanted; so the
- * table is read from front to back, once for every so many agents. */
-typedef struct shelf {
-    unsigned char *bytes; /* NULL: the table is in memory */
-    uint64_t room;        /* rows */
-    uint64_t *next;       /* of each agent: where its next row goes, as in `order` */
-    uint32_t begin, end;  /* agents whose rows are there */
-} shelf;
-#define SHELF_LEAST ((size_t)1 << 20)
-#define SHELF_SHARE 16 /* or this part of the table: at most about so many readings */
 
 typedef struct dealing {
     const tacit_table *table;
@@ -48,7 +39,10 @@ typedef struct dealing {
     uint8_t *split;  /* of each entry of `order` */
     uint64_t *first; /* of each agent, in `order`; one more at the end */
     uint32_t *counts[TACIT_SPLITS];
-    shelf shelf;
+    tacit_shelf shelf;
+    const tacit_table *test; /* that nobody owns, or NULL */
+    uint32_t *kept;          /* rows of it */
+    uint32_t kept_count;
     uint64_t dropped;
     bool fills;        /* there are missing features to fill */
     double *x;         /* a row, with room for the bias */
@@ -68,8 +62,8 @@ static void dealing_clear(dealing *d)
     for (int split = 0; split < TACIT_SPLITS; split++)
         free(d->counts[split]);
     free(d->x);
-    free(d->shelf.bytes);
-    free(d->shelf.next);
+    free(d->kept);
+    tacit_shelf_clear(&d->shelf);
     free(d->stand_in);
     free(d->present);
     tacit_scale_clear(&d->scale);
@@ -78,26 +72,11 @@ static void dealing_clear(dealing *d)
     tacit_random_clear(&d->random);
 }
 
-static size_t row_bytes(const tacit_table *table)
-{
-    return table->features * tacit_scalar_size(table->scalar);
-}
-
-static void unpack_row(const tacit_table *table, const void *bytes, double *x)
-{
-    const float *narrow = bytes;
-    for (size_t k = 0; table->scalar == TACIT_F32 && k < table->features; k++)
-        x[k] = (double)narrow[k];
-    if (table->scalar == TACIT_F64 && table->features > 0)
-        memcpy(x, bytes, row_bytes(table));
-}
-
 /* ---- which rows, whose, for what ---- */
 
 /* A record without a label teaches nothing: it goes under every rule. */
-static bool leave_out(dealing *d, size_t row)
+static bool leave_out(dealing *d, const tacit_table *table, size_t row)
 {
-    const tacit_table *table = d->table;
     if (isnan(table->y[row]))
         return true;
     tacit_table_get(table, row, d->x);
@@ -114,7 +93,7 @@ static tacit_status drop_rows(dealing *d, tacit_error *err)
 {
     const tacit_table *table = d->table;
     for (size_t row = 0; table->missing && row < table->rows; row++) {
-        if (leave_out(d, row)) {
+        if (leave_out(d, table, row)) {
             d->owner[row] = TACIT_NOT_DEALT;
             d->dropped++;
         }
@@ -123,6 +102,29 @@ static tacit_status drop_rows(dealing *d, tacit_error *err)
         return tacit_fail(err, TACIT_EINPUT,
                           "no record is left: every one has a missing value; set "
                           "data.missing-rule to \"zero\" or \"mean\", or leave columns out");
+    return TACIT_OK;
+}
+
+/* Which of the common test records stay. */
+static tacit_status keep_test(dealing *d, tacit_error *err)
+{
+    const tacit_table *test = d->test;
+    if (test->rows == 0 || test->rows >= UINT32_MAX)
+        return tacit_fail(err, TACIT_EINPUT, "%zu test records; expected 1 to %" PRIu32, test->rows,
+                          UINT32_MAX - 1);
+    if (!(d->kept = calloc(test->rows, sizeof *d->kept)))
+        return tacit_out_of_memory(err);
+    for (size_t row = 0; row < test->rows; row++) {
+        if (test->missing && leave_out(d, test, row))
+            d->dropped++;
+        else
+            d->kept[d->kept_count++] = (uint32_t)row;
+    }
+    if (d->kept_count == 0)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "\"%.300s\": no test record is left: every one has a missing value; set "
+                          "data.missing-rule to \"zero\"",
+                          d->options->test_path);
     return TACIT_OK;
 }
 
@@ -141,29 +143,12 @@ static tacit_status claim_for_rows(dealing *d, tacit_error *err)
     return enough ? TACIT_OK : tacit_out_of_memory(err);
 }
 
-/* Counting sort: `first` and `order`. */
 static tacit_status sort_by_agent(dealing *d, tacit_error *err)
 {
     d->first = calloc((size_t)d->agents + 1, sizeof *d->first);
-    uint64_t *next = calloc(d->agents, sizeof *next);
-    if (!d->first || !next) {
-        free(next);
-        return tacit_out_of_memory(err);
-    }
-    for (size_t row = 0; row < d->table->rows; row++) {
-        if (d->owner[row] != TACIT_NOT_DEALT)
-            d->first[d->owner[row] + 1]++;
-    }
-    for (uint32_t i = 0; i < d->agents; i++) {
-        d->first[i + 1] += d->first[i];
-        next[i] = d->first[i];
-    }
-    for (size_t row = 0; row < d->table->rows; row++) {
-        if (d->owner[row] != TACIT_NOT_DEALT)
-            d->order[next[d->owner[row]]++] = (uint32_t)row;
-    }
-    free(next);
-    return TACIT_OK;
+    return d->first
+               ? tacit_partition_sort(d->order, d->first, d->owner, d->table->rows, d->agents, err)
+               : tacit_out_of_memory(err);
 }
 
 static tacit_status deal_splits(dealing *d, tacit_error *err)
@@ -182,51 +167,17 @@ static tacit_status deal_splits(dealing *d, tacit_error *err)
     return TACIT_OK;
 }
 
-/* ---- rows from a file ---- */
-
-static tacit_status claim_shelf(dealing *d, tacit_error *err)
-{
-    size_t bytes = d->table->x.len / SHELF_SHARE, row = row_bytes(d->table);
-    if (!d->table->x.in_file || row == 0)
-        return TACIT_OK;
-    bytes = bytes > SHELF_LEAST ? bytes : SHELF_LEAST;
-    d->shelf.room = bytes / row;
-    d->shelf.bytes = malloc(bytes);
-    d->shelf.next = calloc(d->agents, sizeof *d->shelf.next);
-    return d->shelf.bytes && d->shelf.next ? TACIT_OK : tacit_out_of_memory(err);
-}
-
-/* Before an agent's rows are loaded: fetch them, and those of the agents behind it that fit. An
- * agent that does not fit at all is loaded from the table. */
-static void fetch(dealing *d, uint32_t agent)
-{
-    shelf *s = &d->shelf;
-    const unsigned char *from = d->table->x.bytes;
-    size_t row = row_bytes(d->table);
-    if (!s->bytes || (agent >= s->begin && agent < s->end))
-        return;
-    s->begin = s->end = agent;
-    while (s->end < d->agents && d->first[s->end + 1] - d->first[agent] <= s->room)
-        s->end++;
-    for (uint32_t i = s->begin; i < s->end; i++)
-        s->next[i] = d->first[i] - d->first[agent];
-    for (size_t k = 0; s->end > s->begin && k < d->table->rows; k++) {
-        if (d->owner[k] >= s->begin && d->owner[k] < s->end)
-            memcpy(s->bytes + s->next[d->owner[k]]++ * row, from + k * row, row);
-    }
-}
+/* ---- one agent ---- */
 
 /* Row `at` of `order`, which is the agent's. */
 static void load_at(dealing *d, uint32_t agent, uint64_t at)
 {
-    const shelf *s = &d->shelf;
-    if (s->bytes && agent >= s->begin && agent < s->end)
-        unpack_row(d->table, s->bytes + (at - d->first[s->begin]) * row_bytes(d->table), d->x);
+    const void *bytes = tacit_shelf_row(&d->shelf, agent, at);
+    if (bytes)
+        tacit_table_unpack(d->table, bytes, d->x);
     else
         tacit_table_get(d->table, d->order[at], d->x);
 }
-
-/* ---- one agent ---- */
 
 /* What stands in for its missing features: 0, the mean of those its training records have, or that
  * of public records. */
@@ -238,7 +189,7 @@ static void find_stand_ins(dealing *d, uint32_t agent)
         return;
     }
     memset(d->stand_in, 0, width * sizeof *d->stand_in);
-    if (d->options->missing_rule != TACIT_MISSING_MEAN)
+    if (d->options->missing_rule != TACIT_MISSING_MEAN || agent == TACIT_DATASET_NOBODY)
         return;
     memset(d->present, 0, width * sizeof *d->present);
     for (uint64_t at = d->first[agent]; at < d->first[agent + 1]; at++) {
@@ -252,13 +203,18 @@ static void find_stand_ins(dealing *d, uint32_t agent)
     }
 }
 
-static void load_filled(dealing *d, uint32_t agent, uint64_t at)
+static void fill(dealing *d)
 {
-    load_at(d, agent, at);
     for (size_t k = 0; d->fills && k < d->table->features; k++) {
         if (isnan(d->x[k]))
             d->x[k] = d->stand_in[k];
     }
+}
+
+static void load_filled(dealing *d, uint32_t agent, uint64_t at)
+{
+    load_at(d, agent, at);
+    fill(d);
 }
 
 static void measure(dealing *d, uint32_t agent)
@@ -277,19 +233,31 @@ static size_t width_kept(const dealing *d)
     return d->options->components > 0 ? (size_t)d->options->components : d->table->features;
 }
 
-static double label_at(const dealing *d, uint64_t at)
+static double label_of(const dealing *d, double y)
 {
-    double y = d->table->y[d->order[at]];
     return d->options->standardise_labels ? (y - d->slice.label_mean) / d->slice.label_deviation
                                           : y;
+}
+
+/* From raw features without holes to what is kept, in place. */
+static void finish_row(dealing *d)
+{
+    const tacit_data_options *o = d->options;
+    const size_t width = width_kept(d);
+    if (o->standardise != TACIT_STANDARDISE_NONE)
+        tacit_scale_apply(&d->scale, o->cut, d->x);
+    tacit_slice_project(&d->slice, d->x);
+    if (o->bias)
+        d->x[width] = 1;
+    tacit_bound_row(d->x, width + (o->bias ? 1U : 0U), (tacit_bound)o->bound, d->table->scalar);
 }
 
 static tacit_status put_agent(dealing *d, uint32_t agent, tacit_error *err)
 {
     const tacit_data_options *o = d->options;
-    size_t width = width_kept(d), row[TACIT_SPLITS] = {0};
+    size_t row[TACIT_SPLITS] = {0};
     tacit_status status = TACIT_OK;
-    fetch(d, agent);
+    tacit_shelf_fetch(&d->shelf, agent);
     if (d->fills)
         find_stand_ins(d, agent);
     if (o->standardise == TACIT_STANDARDISE_AGENT) {
@@ -299,14 +267,27 @@ static tacit_status put_agent(dealing *d, uint32_t agent, tacit_error *err)
     }
     for (uint64_t at = d->first[agent]; at < d->first[agent + 1] && !status; at++) {
         load_filled(d, agent, at);
-        if (o->standardise != TACIT_STANDARDISE_NONE)
-            tacit_scale_apply(&d->scale, o->cut, d->x);
-        tacit_slice_project(&d->slice, d->x);
-        if (o->bias)
-            d->x[width] = 1;
-        tacit_bound_row(d->x, width + (o->bias ? 1U : 0U), (tacit_bound)o->bound, d->table->scalar);
+        finish_row(d);
         tacit_split split = (tacit_split)d->split[at];
-        status = tacit_dataset_put(d->data, agent, split, row[split]++, d->x, label_at(d, at), err);
+        status = tacit_dataset_put(d->data, agent, split, row[split]++, d->x,
+                                   label_of(d, d->table->y[d->order[at]]), err);
+    }
+    return status;
+}
+
+/* Common test records go the way of all others, with nobody's means to fill them. */
+static tacit_status put_test(dealing *d, tacit_error *err)
+{
+    const tacit_table *test = d->test;
+    tacit_status status = TACIT_OK;
+    if (d->fills && d->kept_count > 0)
+        find_stand_ins(d, TACIT_DATASET_NOBODY);
+    for (uint32_t k = 0; k < d->kept_count && !status; k++) {
+        tacit_table_get(test, d->kept[k], d->x);
+        fill(d);
+        finish_row(d);
+        status = tacit_dataset_put(d->data, TACIT_DATASET_NOBODY, TACIT_TEST, k, d->x,
+                                   label_of(d, test->y[d->kept[k]]), err);
     }
     return status;
 }
@@ -329,7 +310,7 @@ static tacit_status prepare_scale(dealing *d, tacit_error *err)
     if (status || o->standardise != TACIT_STANDARDISE_POOLED)
         return status;
     for (uint32_t i = 0; i < d->agents; i++) {
-        fetch(d, i);
+        tacit_shelf_fetch(&d->shelf, i);
         if (d->fills)
             find_stand_ins(d, i);
         measure(d, i);
@@ -337,33 +318,15 @@ static tacit_status prepare_scale(dealing *d, tacit_error *err)
     return tacit_scale_settle(&d->scale, err);
 }
 
-/* Names that say no more than the agent's number are not kept. Who has no records is in no table:
- * its name must not be one of those. */
-static tacit_status name_agents(dealing *d, tacit_error *err)
-{
-    tacit_status status = TACIT_OK;
-    const uint32_t first = (uint32_t)d->options->without;
-    if (d->options->partition != TACIT_PARTITION_OWN)
-        return status;
-    for (uint32_t i = 0; i < d->agents && !status; i++) {
-        char number[TACIT_NUMBER_MAX], nobody[TACIT_NUMBER_MAX + 16];
-        snprintf(nobody, sizeof nobody, "without-%" PRIu32, i);
-        const char *name = i < first ? nobody : tacit_names_get(&d->table->owners, i - first);
-        if (strcmp(name, tacit_dataset_name(d->data, i, number)) != 0)
-            status = tacit_dataset_set_name(d->data, i, name, err);
-    }
-    return status;
-}
-
 static tacit_status put_all(dealing *d, tacit_error *err)
 {
     const tacit_data_options *o = d->options;
     const uint32_t *const counts[] = {d->counts[0], d->counts[1], d->counts[2]};
-    tacit_status status =
-        tacit_dataset_create_in(&d->data, tacit_data_scratch(o), d->agents,
-                                width_kept(d) + (o->bias ? 1U : 0U), d->table->scalar, counts, err);
+    tacit_status status = tacit_dataset_create_common(&d->data, tacit_data_scratch(o), d->agents,
+                                                      width_kept(d) + (o->bias ? 1U : 0U),
+                                                      d->table->scalar, counts, d->kept_count, err);
     if (!status)
-        status = claim_shelf(d, err);
+        status = tacit_shelf_claim(&d->shelf, d->table, d->owner, d->first, d->agents, err);
     if (!status && d->slice.rows > 0)
         status = tacit_slice_measure(&d->slice, d->table, o, err);
     if (!status)
@@ -374,7 +337,9 @@ static tacit_status put_all(dealing *d, tacit_error *err)
                                   o->standardise == TACIT_STANDARDISE_NONE ? NULL : &d->scale, err);
     for (uint32_t i = 0; i < d->agents && !status; i++)
         status = put_agent(d, i, err);
-    return status ? status : name_agents(d, err);
+    if (!status)
+        status = put_test(d, err);
+    return status ? status : tacit_partition_name(d->data, d->table, o, err);
 }
 
 /* Changing one record moves the agent's means and scale, and with them all its other records: no
@@ -391,14 +356,27 @@ static unsigned leaks(const dealing *d)
 tacit_status tacit_table_deal(tacit_source *out, const tacit_table *table,
                               const tacit_data_options *options, uint64_t seed, tacit_error *err)
 {
-    dealing d = {.table = table, .options = options};
+    return tacit_table_deal_tested(out, table, NULL, options, seed, err);
+}
+
+tacit_status tacit_table_deal_tested(tacit_source *out, const tacit_table *table,
+                                     const tacit_table *test, const tacit_data_options *given,
+                                     uint64_t seed, tacit_error *err)
+{
+    tacit_data_options *options = malloc(sizeof *options); /* large, for its many paths */
+    dealing d = {.table = table, .test = test, .options = options};
     tacit_status status;
 
     *out = (tacit_source){0};
+    if (!options)
+        return tacit_out_of_memory(err);
+    *options = *given;
+    options->test_fraction = test ? 0 : given->test_fraction;
     tacit_random_init(&d.random, seed);
     if ((status = tacit_split_check(options, err)) ||
         (status = tacit_slice_check(options, table->features, err)) ||
         (status = claim_for_rows(&d, err)) || (status = drop_rows(&d, err)) ||
+        (test && (status = keep_test(&d, err))) ||
         (status = tacit_slice_take(&d.slice, d.owner, table->rows, options, &d.random, err)) ||
         (status = tacit_partition_deal(d.owner, &d.agents, table, options, &d.random, err)) ||
         (status = sort_by_agent(&d, err)) || (status = deal_splits(&d, err)) ||
@@ -411,5 +389,6 @@ tacit_status tacit_table_deal(tacit_source *out, const tacit_table *table,
     out->public_records = d.slice.rows;
 out:
     dealing_clear(&d);
+    free(options);
     return status;
 }

@@ -109,12 +109,12 @@ static void describe_values(tacit_description *d, const tacit_dataset *data)
         while (tacit_shard_next(shard, &cursor, &batch))
             describe_batch(d, &s, &batch, tacit_shard_scalar(shard));
     }
-    double rows = (double)d->all.rows;
-    if (d->all.rows == 0)
+    const uint64_t rows = d->all.rows + d->common;
+    if (rows == 0)
         d->label_least = d->label_most = NAN;
-    d->label_mean = s.labels / rows;
-    d->norm_mean = s.norms / rows;
-    if (!s.classes || 2 * (uint64_t)d->classes > d->all.rows)
+    d->label_mean = s.labels / (double)rows;
+    d->norm_mean = s.norms / (double)rows;
+    if (!s.classes || 2 * (uint64_t)d->classes > rows)
         d->classes = 0;
 }
 
@@ -150,7 +150,8 @@ void tacit_describe_agent(const tacit_description *of, const tacit_dataset *data
 tacit_status tacit_describe(tacit_description *out, const tacit_dataset *data, tacit_error *err)
 {
     *out = (tacit_description){.agents = tacit_dataset_agents(data),
-                               .features = tacit_dataset_features(data)};
+                               .features = tacit_dataset_features(data),
+                               .common = tacit_dataset_common(data)};
     tacit_status status = describe_sizes(out, data, err);
     if (status)
         return status;

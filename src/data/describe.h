@@ -17,12 +17,13 @@ typedef struct tacit_description {
     uint32_t agents;
     size_t features;
     tacit_sizes split[TACIT_SPLITS], all;
+    uint64_t common;  /* test records that are nobody's, in none of the above */
     uint32_t empty;   /* agents without training records */
     uint32_t classes; /* 0: labels are numbers */
     double class[TACIT_DESCRIBED_CLASSES];
-    uint64_t class_rows[TACIT_DESCRIBED_CLASSES];
-    double label_least, label_most, label_mean; /* NaN without records */
-    double norm_most, norm_mean;                /* ||x||_2 */
+    uint64_t class_rows[TACIT_DESCRIBED_CLASSES]; /* common ones, too; likewise below */
+    double label_least, label_most, label_mean;   /* NaN without records */
+    double norm_most, norm_mean;                  /* ||x||_2 */
 } tacit_description;
 
 tacit_status tacit_describe(tacit_description *out, const tacit_dataset *data, tacit_error *err);

@@ -2,6 +2,7 @@
 /* Open addressing over one pool of text: a million names cost little more than their letters. */
 #include "data/names.h"
 
+#include "tacit/data.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,4 +129,40 @@ tacit_status tacit_names_intern(tacit_names *names, const char *text, size_t len
     }
     *number = names->slots[slot] - 1;
     return TACIT_OK;
+}
+
+/* ---- names of agents ---- */
+
+/* Bytes of the UTF-8 character at `s`, 0 if it is malformed or a control character. */
+static size_t character_bytes(const unsigned char *s)
+{
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    if (s[0] < 0x80)
+        return s[0] >= 0x20 && s[0] != 0x7f;
+    size_t n = s[0] >= 0xf0 && s[0] < 0xf8 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+    if (s[0] < 0xc0 || s[0] >= 0xf8)
+        return 0;
+    uint32_t code = s[0] & (0x7fU >> n);
+    for (size_t k = 1; k < n; k++) {
+        if ((s[k] & 0xc0) != 0x80) /* also catches the final NUL */
+            return 0;
+        code = code << 6 | (s[k] & 0x3f);
+    }
+    bool bad = code < least[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ||
+               (code >= 0x80 && code < 0xa0);
+    return bad ? 0 : n;
+}
+
+bool tacit_name_is_good(const char *name)
+{
+    size_t len = strlen(name);
+    if (len == 0 || len >= TACIT_NAME_MAX)
+        return false;
+    for (const unsigned char *s = (const unsigned char *)name; *s;) {
+        size_t n = character_bytes(s);
+        if (n == 0)
+            return false;
+        s += n;
+    }
+    return true;
 }

@@ -23,4 +23,7 @@ uint32_t tacit_names_find(const tacit_names *names, const char *text, size_t len
 /* Good until the next intern. */
 const char *tacit_names_get(const tacit_names *names, uint32_t number);
 
+/* May an agent be called so? */
+bool tacit_name_is_good(const char *name);
+
 #endif

@@ -20,6 +20,7 @@
 #include "data/shares.h"
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -320,4 +321,43 @@ tacit_status tacit_partition_deal(uint32_t *owner, uint32_t *agents, const tacit
     for (size_t row = 0; row < table->rows; row++)
         owner[row] += owner[row] != TACIT_NOT_DEALT ? first : 0;
     return TACIT_OK;
+}
+
+tacit_status tacit_partition_sort(uint32_t *order, uint64_t *first, const uint32_t *owner,
+                                  size_t rows, uint32_t agents, tacit_error *err)
+{
+    uint64_t *next = calloc(agents, sizeof *next);
+    if (!next)
+        return tacit_out_of_memory(err);
+    for (size_t row = 0; row < rows; row++) {
+        if (owner[row] != TACIT_NOT_DEALT)
+            first[owner[row] + 1]++;
+    }
+    for (uint32_t i = 0; i < agents; i++) {
+        first[i + 1] += first[i];
+        next[i] = first[i];
+    }
+    for (size_t row = 0; row < rows; row++) {
+        if (owner[row] != TACIT_NOT_DEALT)
+            order[next[owner[row]]++] = (uint32_t)row;
+    }
+    free(next);
+    return TACIT_OK;
+}
+
+tacit_status tacit_partition_name(tacit_dataset *data, const tacit_table *table,
+                                  const tacit_data_options *options, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    const uint32_t agents = tacit_dataset_agents(data), first = (uint32_t)options->without;
+    if (options->partition != TACIT_PARTITION_OWN)
+        return status;
+    for (uint32_t i = 0; i < agents && !status; i++) {
+        char number[TACIT_NUMBER_MAX], nobody[TACIT_NUMBER_MAX + 16];
+        snprintf(nobody, sizeof nobody, "without-%" PRIu32, i);
+        const char *name = i < first ? nobody : tacit_names_get(&table->owners, i - first);
+        if (strcmp(name, tacit_dataset_name(data, i, number)) != 0)
+            status = tacit_dataset_set_name(data, i, name, err);
+    }
+    return status;
 }

@@ -209,7 +209,8 @@ tacit_status tacit_side_labels(tacit_table *table, const tacit_data_options *opt
                                const char *name, tacit_error *err)
 {
     side s = {.table = table, .options = options};
-    return read_option(&s, options->labels_path, "labels-path", name, err);
+    return read_option(&s, options->labels_path,
+                       options->nobodys ? "test-labels-path" : "labels-path", name, err);
 }
 
 tacit_status tacit_side_owners(tacit_table *table, const tacit_data_options *options,

@@ -178,7 +178,9 @@ tacit_status tacit_slice_measure(tacit_slice *slice, const tacit_table *table,
         free(present);
         return tacit_out_of_memory(err);
     }
-    for (uint32_t k = 0; table->missing && k < slice->rows; k++) {
+    /* Test records of their own may have holes where this table has none. */
+    const bool wanted = table->missing || o->missing_rule == TACIT_MISSING_PUBLIC;
+    for (uint32_t k = 0; wanted && k < slice->rows; k++) {
         tacit_table_get(table, slice->row[k], slice->room);
         for (size_t f = 0; f < features; f++) {
             if (!isnan(slice->room[f]))

@@ -12,7 +12,12 @@ tacit_status tacit_table_create(tacit_table *table, size_t rows, size_t features
                                 tacit_error *err)
 {
     size_t bytes;
-    *table = (tacit_table){.rows = rows, .features = features, .scalar = scalar};
+    *table = (tacit_table){.rows = rows,
+                           .features = features,
+                           .scalar = scalar,
+                           .stride = features,
+                           .subtract = options->subtract,
+                           .divide = options->divide > 0 ? options->divide : 1};
     /* A table may have no features: the bias comes later. */
     tacit_status status =
         tacit_dataset_check_size(1, rows, features > 0 ? features : 1, scalar, err);
@@ -99,14 +104,30 @@ tacit_status tacit_table_put(tacit_table *table, size_t row, const double *x, do
     return TACIT_OK;
 }
 
-void tacit_table_get(const tacit_table *table, size_t row, double *x)
+size_t tacit_table_row_bytes(const tacit_table *table)
 {
-    const size_t count = table->features;
-    const float *narrow = (const float *)table->x.bytes + row * count;
+    return table->stride * tacit_scalar_size(table->scalar);
+}
+
+void tacit_table_unpack(const tacit_table *table, const void *bytes, double *x)
+{
+    const float *narrow = bytes;
+    const size_t count = table->stride;
     for (size_t k = 0; table->scalar == TACIT_F32 && k < count; k++)
         x[k] = (double)narrow[k];
     if (table->scalar == TACIT_F64 && count > 0)
-        memcpy(x, (const double *)table->x.bytes + row * count, count * sizeof *x);
+        memcpy(x, bytes, count * sizeof *x);
+    for (size_t k = count; k < table->features; k++)
+        x[k] = 0;
+    if (table->subtract != 0 || table->divide != 1)
+        for (size_t k = 0; k < table->features; k++)
+            x[k] = (x[k] - table->subtract) / table->divide;
+}
+
+void tacit_table_get(const tacit_table *table, size_t row, double *x)
+{
+    const char *bytes = table->x.bytes;
+    tacit_table_unpack(table, bytes + row * tacit_table_row_bytes(table), x);
 }
 
 /* ---- several files ---- */
@@ -128,6 +149,15 @@ static tacit_status check_alike(const tacit_table *a, const char *a_name, const 
                               k + 1, one, a_name, two, b_name);
     }
     return TACIT_OK;
+}
+
+tacit_status tacit_table_match(tacit_table *a, const char *a_name, tacit_table *b,
+                               const char *b_name, bool widen, tacit_error *err)
+{
+    tacit_status status = check_alike(a, a_name, b, b_name, widen, err);
+    if (!status)
+        a->features = b->features = a->features > b->features ? a->features : b->features;
+    return status;
 }
 
 /* Rows of `part` to `first` and on. */

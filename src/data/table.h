@@ -19,7 +19,9 @@
 typedef struct tacit_table {
     size_t rows, features;
     tacit_scalar scalar;
-    tacit_block x; /* rows x features of `scalar`, row-major */
+    size_t stride;           /* numbers of a row in `x`; features beyond are 0 */
+    tacit_block x;           /* rows x stride of `scalar`, row-major, as in the file */
+    double subtract, divide; /* a row is read as (x - subtract) / divide */
     double *y;
     uint32_t *owner;     /* whose record it is, or NULL */
     tacit_names owners;  /* their names */
@@ -42,6 +44,12 @@ tacit_status tacit_table_put(tacit_table *table, size_t row, const double *x, do
                              tacit_error *err);
 /* Read a row, NaN where a value is missing. */
 void tacit_table_get(const tacit_table *table, size_t row, double *x);
+/* The same from a copy of its bytes. */
+size_t tacit_table_row_bytes(const tacit_table *table);
+void tacit_table_unpack(const tacit_table *table, const void *bytes, double *x);
+/* Have they the same columns? With `widen` both get as many features as the wider one. */
+tacit_status tacit_table_match(tacit_table *a, const char *a_name, tacit_table *b,
+                               const char *b_name, bool widen, tacit_error *err);
 /* Put `count` tables behind each other; they are empty afterwards. Columns must be the same;
  * with `widen` a table may have fewer features than another, which are 0. `names` of the files
  * are for messages. */
@@ -53,9 +61,13 @@ tacit_status tacit_table_join(tacit_table *out, tacit_table *parts, const char *
 tacit_status tacit_table_finish(tacit_table *table, const tacit_data_options *options,
                                 const char *name, tacit_error *err);
 
-/* All files that the options name, as one finished table (source csv, libsvm, idx, npy, mat). */
+/* All files of data.path as one finished table (source csv, libsvm, idx, npy, mat). */
 tacit_status tacit_data_table(tacit_table *out, const tacit_data_options *options,
                               tacit_scalar scalar, tacit_error *err);
+/* Likewise those of data.test-path, which must have the columns of `table`. */
+tacit_status tacit_data_test_table(tacit_table *out, tacit_table *table,
+                                   const tacit_data_options *options, tacit_scalar scalar,
+                                   tacit_error *err);
 
 /* ---- readers: from the bytes of one file to a table. `name` is the file for messages ---- */
 typedef tacit_status tacit_reader(tacit_table *out, const tacit_data_options *options,
@@ -63,10 +75,13 @@ typedef tacit_status tacit_reader(tacit_table *out, const tacit_data_options *op
                                   tacit_scalar scalar, tacit_error *err);
 tacit_reader tacit_read_csv, tacit_read_libsvm, tacit_read_idx, tacit_read_npy, tacit_read_mat;
 
-/* ---- deal.c: partition, split, standardise, bound. Consumes the table's rows but not the
- * table. Sets out->leaks (TACIT_LEAK_SCALE). ---- */
+/* ---- deal.c: partition, split, standardise, bound. Sets out->leaks (TACIT_LEAK_SCALE). ---- */
 tacit_status tacit_table_deal(tacit_source *out, const tacit_table *table,
                               const tacit_data_options *options, uint64_t seed, tacit_error *err);
+/* The same with a table of test records that match it and are nobody's; agents keep none then. */
+tacit_status tacit_table_deal_tested(tacit_source *out, const tacit_table *table,
+                                     const tacit_table *test, const tacit_data_options *options,
+                                     uint64_t seed, tacit_error *err);
 
 /* ---- ratings.c: users, items, ratings, straight to agents (it needs the split before it can
  * make features) ---- */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a run looks like from above. Only the simulator may look: it holds all models and all
- * records. Every agent's figure is computed by itself, by whichever thread, and written to
- * its own place; sums over agents then go along a fixed tree. So the result is the same for
- * any number of threads.
+ * records. An agent is scored on its own test and validation records, or on those of all if the
+ * data set says so (data.score-on). Every agent's figure is computed by itself, by whichever
+ * thread, and written to its own place; sums over agents then go along a fixed tree. So the result
+ * is the same for any number of threads.
  *
  * Objective (paper 000, equation 2):
  *
@@ -71,9 +72,9 @@ static void score_some(void *ctx, uint32_t worker, size_t begin, size_t end)
     const work *w = ctx;
     const tacit_session *s = w->session;
     for (size_t i = begin; i < end; i++) {
-        const tacit_shard *shard = tacit_dataset_shard(s->source.data, (uint32_t)i, w->split);
+        const tacit_shard *shard = tacit_dataset_scored(s->source.data, (uint32_t)i, w->split);
         w->scores[i] = NAN;
-        if (tacit_dataset_rows(s->source.data, (uint32_t)i, w->split) > 0)
+        if (tacit_shard_rows(shard) > 0)
             w->scores[i] = tacit_model_score(s->model, shard, model_of(s, (uint32_t)i)).owner_only;
     }
 }
@@ -109,11 +110,13 @@ static void lose_some(void *ctx, uint32_t worker, size_t begin, size_t end)
     }
 }
 
+/* Who is scored on everybody's records is a piece of work of its own. */
 static void each_agent(tacit_session *s, tacit_job *job, work *w)
 {
     const size_t agents = s->graph.agents;
+    const bool dear = tacit_model_net(s->model) || tacit_dataset_scores_on_all(s->source.data);
     if (s->threads)
-        tacit_threads_run(s->threads, agents, tacit_model_net(s->model) ? 1 : 16, job, w);
+        tacit_threads_run(s->threads, agents, dear ? 1 : 16, job, w);
     else
         job(w, 0, 0, agents);
 }

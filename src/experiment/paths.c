@@ -129,6 +129,8 @@ tacit_status tacit_data_paths_beside(tacit_data_options *data, const tacit_confi
         {"data.path", data->path},
         {"data.labels-path", data->labels_path},
         {"data.agents-path", data->agents_path},
+        {"data.test-path", data->test_path},
+        {"data.test-labels-path", data->test_labels_path},
         {"data.constants", data->constants},
         {"data.items", data->items},
         {"data.users", data->users},

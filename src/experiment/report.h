@@ -67,6 +67,7 @@ typedef struct tacit_report_run {
     double time, test, deviation, objective, optimum, epsilon, delta;
     double least_budget, most_budget; /* NAN unless agents have different ones */
     uint64_t agents, records, features, messages, bytes, edges, components, lost, refused;
+    uint64_t tested; /* test records that every agent is scored on; 0: each has its own */
     const char *adversary, *sees, *unit, *adjacency, *mechanism;
     const char *keep;              /* what of the folder is nobody's business; or NULL */
     const tacit_json_value *leaks; /* an array, or NULL */

@@ -144,6 +144,7 @@ static void take_counts(tacit_report_run *run, const tacit_json_value *top)
     run->time = tacit_json_to_real(tacit_json_member(t, top, "time"), NAN);
     run->agents = tacit_json_to_count(tacit_json_member(t, top, "agents"), 0);
     run->records = tacit_json_to_count(tacit_json_member(t, top, "records"), 0);
+    run->tested = tacit_json_to_count(tacit_json_member(t, top, "test_records"), 0);
     run->features = tacit_json_to_count(tacit_json_member(t, top, "features"), 0);
     run->messages = tacit_json_to_count(tacit_json_member(t, top, "messages"), 0);
     run->bytes = tacit_json_to_count(tacit_json_member(t, top, "bytes"), 0);

@@ -139,7 +139,10 @@ static void one_run(tacit_writer *out, const tacit_report_run *run)
     tacit_page_table(out);
     snprintf(label, sizeof label, "test %s", run->score);
     score_words(run, cell, sizeof cell);
-    if (!isnan(run->test))
+    count_words(run->tested, more, sizeof more);
+    if (!isnan(run->test) && run->tested > 0)
+        tacit_page_figure(out, label, "%s over agents, each on all of %s test records", cell, more);
+    else if (!isnan(run->test))
         tacit_page_figure(out, label, "%s over agents", cell);
     if (!isnan(run->objective)) {
         real_words(run->objective, cell, sizeof cell);

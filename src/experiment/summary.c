@@ -24,6 +24,18 @@ static void metrics(tacit_json *json, const tacit_session *s, const tacit_snapsh
     tacit_json_end(json, '}');
 }
 
+/* Every agent on the same records: how many these are. */
+static void scored(tacit_json *json, const tacit_dataset *data)
+{
+    if (!tacit_dataset_scores_on_all(data))
+        return;
+    tacit_json_text(json, "scored_on", "all");
+    tacit_json_count(json, "test_records",
+                     tacit_shard_rows(tacit_dataset_pooled(data, TACIT_TEST)));
+    tacit_json_count(json, "validation_records",
+                     tacit_shard_rows(tacit_dataset_pooled(data, TACIT_VALIDATION)));
+}
+
 /* The epsilon of the agent that spent most; against whom, for what unit. */
 static void privacy(tacit_json *json, const tacit_session *s, const tacit_traffic *traffic)
 {
@@ -95,6 +107,7 @@ char *tacit_summary_text(tacit_session *s, const tacit_snapshot *now, bool compl
     tacit_json_count(&json, "agents", s->graph.agents);
     tacit_json_count(&json, "features", tacit_dataset_features(s->source.data));
     tacit_json_count(&json, "records", records);
+    scored(&json, s->source.data);
     metrics(&json, s, now);
     privacy(&json, s, &traffic);
     tacit_json_count(&json, "messages", traffic.messages);

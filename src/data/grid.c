@@ -156,7 +156,9 @@ tacit_status tacit_grid_table(tacit_table *out, const tacit_grid *grid,
     if (grid->rows == 0 || grid->width == 0)
         return tacit_fail(err, TACIT_EINPUT, "%.300s: no records: %zu rows of %zu features", name,
                           grid->rows, grid->width);
-    tacit_status status = tacit_table_create(out, grid->rows, grid->width, scalar, options, err);
+    tacit_status status =
+        (grid->kind == TACIT_KIND_U8 ? tacit_table_create_narrow : tacit_table_create)(
+            out, grid->rows, grid->width, scalar, options, err);
     if (!status)
         status = tacit_grid_put(grid, out, 0, NULL, options, name, err);
     if (status)

@@ -7,24 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-tacit_status tacit_table_create(tacit_table *table, size_t rows, size_t features,
-                                tacit_scalar scalar, const tacit_data_options *options,
-                                tacit_error *err)
+static size_t value_bytes(const tacit_table *table)
 {
+    return table->narrow ? 1 : tacit_scalar_size(table->scalar);
+}
+
+static tacit_status claim(tacit_table *table, const tacit_data_options *options, tacit_error *err)
+{
+    const size_t rows = table->rows, features = table->features;
     size_t bytes;
-    *table = (tacit_table){.rows = rows,
-                           .features = features,
-                           .scalar = scalar,
-                           .stride = features,
-                           .subtract = options->subtract,
-                           .divide = options->divide > 0 ? options->divide : 1};
+    table->stride = features;
+    table->subtract = options->subtract;
+    table->divide = options->divide > 0 ? options->divide : 1;
     /* A table may have no features: the bias comes later. */
     tacit_status status =
-        tacit_dataset_check_size(1, rows, features > 0 ? features : 1, scalar, err);
+        tacit_dataset_check_size(1, rows, features > 0 ? features : 1, table->scalar, err);
     if (status)
         return status;
     if (!tacit_mul_size(rows, features, &bytes) ||
-        !tacit_mul_size(bytes, tacit_scalar_size(scalar), &bytes))
+        !tacit_mul_size(bytes, value_bytes(table), &bytes))
         return tacit_out_of_memory(err);
     const char *scratch = options->storage == 1 ? options->scratch : NULL;
     /* Never nothing: a pointer to no features is still a pointer. */
@@ -35,6 +36,22 @@ tacit_status tacit_table_create(tacit_table *table, size_t rows, size_t features
         return TACIT_OK;
     tacit_table_clear(table);
     return tacit_out_of_memory(err);
+}
+
+tacit_status tacit_table_create(tacit_table *table, size_t rows, size_t features,
+                                tacit_scalar scalar, const tacit_data_options *options,
+                                tacit_error *err)
+{
+    *table = (tacit_table){.rows = rows, .features = features, .scalar = scalar};
+    return claim(table, options, err);
+}
+
+tacit_status tacit_table_create_narrow(tacit_table *table, size_t rows, size_t features,
+                                       tacit_scalar scalar, const tacit_data_options *options,
+                                       tacit_error *err)
+{
+    *table = (tacit_table){.rows = rows, .features = features, .scalar = scalar, .narrow = true};
+    return claim(table, options, err);
 }
 
 void tacit_table_clear(tacit_table *table)
@@ -61,7 +78,11 @@ static size_t store(tacit_table *table, size_t row, const double *x)
 {
     size_t count = table->features, at = row * count;
     bool infinite = false, missing = false;
-    if (table->scalar == TACIT_F32) {
+    if (table->narrow) {
+        unsigned char *to = (unsigned char *)table->x.bytes + at;
+        for (size_t k = 0; k < count; k++)
+            to[k] = (unsigned char)x[k];
+    } else if (table->scalar == TACIT_F32) {
         float *to = (float *)table->x.bytes + at;
         for (size_t k = 0; k < count; k++) {
             to[k] = (float)x[k];
@@ -106,16 +127,21 @@ tacit_status tacit_table_put(tacit_table *table, size_t row, const double *x, do
 
 size_t tacit_table_row_bytes(const tacit_table *table)
 {
-    return table->stride * tacit_scalar_size(table->scalar);
+    return table->stride * value_bytes(table);
 }
 
 void tacit_table_unpack(const tacit_table *table, const void *bytes, double *x)
 {
-    const float *narrow = bytes;
     const size_t count = table->stride;
-    for (size_t k = 0; table->scalar == TACIT_F32 && k < count; k++)
-        x[k] = (double)narrow[k];
-    if (table->scalar == TACIT_F64 && count > 0)
+    const unsigned char *pixel = bytes;
+    const float *single = bytes;
+    if (table->narrow) {
+        for (size_t k = 0; k < count; k++)
+            x[k] = pixel[k];
+    } else if (table->scalar == TACIT_F32) {
+        for (size_t k = 0; k < count; k++)
+            x[k] = (double)single[k];
+    } else if (count > 0)
         memcpy(x, bytes, count * sizeof *x);
     for (size_t k = count; k < table->features; k++)
         x[k] = 0;
@@ -160,14 +186,26 @@ tacit_status tacit_table_match(tacit_table *a, const char *a_name, tacit_table *
     return status;
 }
 
+static void widen_row(void *to, const unsigned char *from, size_t count, tacit_scalar scalar)
+{
+    for (size_t k = 0; k < count && scalar == TACIT_F32; k++)
+        ((float *)to)[k] = from[k];
+    for (size_t k = 0; k < count && scalar == TACIT_F64; k++)
+        ((double *)to)[k] = from[k];
+}
+
 /* Rows of `part` to `first` and on. */
 static void copy_rows(tacit_table *out, size_t first, const tacit_table *part)
 {
-    size_t value = tacit_scalar_size(out->scalar);
-    size_t from_row = part->features * value, to_row = out->features * value;
-    for (size_t row = 0; row < part->rows && from_row > 0; row++)
-        memcpy((char *)out->x.bytes + (first + row) * to_row,
-               (const char *)part->x.bytes + row * from_row, from_row);
+    size_t from_row = tacit_table_row_bytes(part), to_row = tacit_table_row_bytes(out);
+    for (size_t row = 0; row < part->rows && from_row > 0; row++) {
+        char *to = (char *)out->x.bytes + (first + row) * to_row;
+        const char *from = (const char *)part->x.bytes + row * from_row;
+        if (part->narrow == out->narrow)
+            memcpy(to, from, from_row);
+        else
+            widen_row(to, (const unsigned char *)from, part->stride, out->scalar);
+    }
     memcpy(out->y + first, part->y, part->rows * sizeof *out->y);
     out->missing |= part->missing;
     out->by_words |= part->by_words;
@@ -197,16 +235,20 @@ static tacit_status create_joint(tacit_table *out, const tacit_table *parts,
                                  const tacit_data_options *options, tacit_error *err)
 {
     size_t rows = 0, features = 0;
-    bool owned = true; /* only if all are */
+    bool owned = true, narrow = true; /* only if all are */
     tacit_status status = TACIT_OK;
     for (size_t k = 0; k < count && !status; k++) {
         if (!tacit_add_size(rows, parts[k].rows, &rows))
             return tacit_out_of_memory(err);
         owned &= parts[k].owner != NULL;
+        narrow &= parts[k].narrow;
         features = parts[k].features > features ? parts[k].features : features;
         status = check_alike(&parts[0], names[0], &parts[k], names[k], widen, err);
     }
-    if (status || (status = tacit_table_create(out, rows, features, parts[0].scalar, options, err)))
+    if (!status)
+        status = (narrow ? tacit_table_create_narrow
+                         : tacit_table_create)(out, rows, features, parts[0].scalar, options, err);
+    if (status)
         return status;
     return owned ? tacit_table_own(out, err) : TACIT_OK;
 }

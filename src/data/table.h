@@ -21,6 +21,7 @@ typedef struct tacit_table {
     tacit_scalar scalar;
     size_t stride;           /* numbers of a row in `x`; features beyond are 0 */
     tacit_block x;           /* rows x stride of `scalar`, row-major, as in the file */
+    bool narrow;             /* x holds bytes: pixels, which would be eight times as large */
     double subtract, divide; /* a row is read as (x - subtract) / divide */
     double *y;
     uint32_t *owner;     /* whose record it is, or NULL */
@@ -36,6 +37,10 @@ typedef struct tacit_table {
 tacit_status tacit_table_create(tacit_table *table, size_t rows, size_t features,
                                 tacit_scalar scalar, const tacit_data_options *options,
                                 tacit_error *err);
+/* Likewise for whole numbers from 0 to 255. */
+tacit_status tacit_table_create_narrow(tacit_table *table, size_t rows, size_t features,
+                                       tacit_scalar scalar, const tacit_data_options *options,
+                                       tacit_error *err);
 void tacit_table_clear(tacit_table *table); /* {0} is an empty table */
 /* Room for the owner of every row. */
 tacit_status tacit_table_own(tacit_table *table, tacit_error *err);

@@ -13,6 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 static inline double table_value(const tacit_table *t, size_t k)
 {
+    if (t->narrow)
+        return ((const unsigned char *)t->x.bytes)[k];
     return t->scalar == TACIT_F32 ? (double)((const float *)t->x.bytes)[k]
                                   : ((const double *)t->x.bytes)[k];
 }

@@ -62,6 +62,8 @@ static inline double table_at(const tacit_table *t, size_t row, size_t column)
 {
     assert_true(row < t->rows && column < t->features);
     size_t at = row * t->features + column;
+    if (t->narrow)
+        return ((const unsigned char *)t->x.bytes)[at];
     return t->scalar == TACIT_F32 ? (double)((const float *)t->x.bytes)[at]
                                   : ((const double *)t->x.bytes)[at];
 }

@@ -194,6 +194,41 @@ static void test_positive_over_files(void **state)
 
 /* ---- labels and owners of their own ---- */
 
+/* Bytes stay bytes among bytes, and become what the others are among others. */
+static void test_files_of_bytes(void **state)
+{
+    (void)state;
+    static const unsigned char bytes[] = {0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 2, 1, 2, 3, 255};
+    static const unsigned char reals[] = {0, 0, 0x0d, 2,    0, 0, 0,    1,    0, 0,
+                                          0, 2, 0xbf, 0x80, 0, 0, 0x40, 0x20, 0, 0}; /* -1, 2.5 */
+    static const char *const paths[] = {"b, b", "b, r, b", "r, b"};
+    static const size_t rows[] = {4, 5, 3};
+    folder f = folder_make();
+    tacit_data_options o = table_options(TACIT_SOURCE_IDX);
+    folder_write(&f, "b", bytes, sizeof bytes);
+    folder_write(&f, "r", reals, sizeof reals);
+    folder_text(&f, "y4", "1\n2\n3\n4\n");
+    folder_text(&f, "y5", "1\n2\n3\n4\n5\n");
+    folder_text(&f, "y3", "1\n2\n3\n");
+    for (size_t k = 0; k < 3; k++) {
+        tacit_table t;
+        tacit_error err;
+        double x[2];
+        SET(path, paths[k]);
+        snprintf(o.labels_path, sizeof o.labels_path, "y%zu", rows[k]);
+        if (load(&f, &o, &t, &err))
+            fail_msg("%s", err.text);
+        assert_int_equal(t.rows, rows[k]);
+        assert_true(t.narrow == (k == 0));
+        tacit_table_get(&t, rows[k] - 1, x);
+        assert_true(x[0] == 3 && x[1] == 255);
+        tacit_table_get(&t, k == 1 ? 2 : 0, x);
+        assert_true(k == 0 ? x[0] == 1 && x[1] == 2 : x[0] == -1 && x[1] == 2.5);
+        tacit_table_clear(&t);
+    }
+    folder_remove(&f, (const char *const[]){"b", "r", "y3", "y4", "y5", NULL});
+}
+
 static void test_side_files(void **state)
 {
     (void)state;
@@ -326,6 +361,7 @@ int main(void)
         cmocka_unit_test(test_files_behind_each_other),
         cmocka_unit_test(test_positive_over_files),
         cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_files_of_bytes),
         cmocka_unit_test(test_side_files),
         cmocka_unit_test(test_label_rules),
         cmocka_unit_test(test_load_says_what_is_missing),

@@ -20,7 +20,7 @@
  * make fetching W worth while: with 512 planes in and out it is 9 MB, and a record may have 16
  * pixels.
  *
- * Few planes out of wide rows, without padding, have kernels of their own (net_planes.h): no U.
+ * Few planes out of wide rows have kernels of their own (net_planes.h): no U.
  */
 #include <string.h>
 
@@ -68,8 +68,8 @@ static size_t turned_at(const tacit_net_layer *layer)
 static int choose_way(const tacit_net_layer *layer)
 {
     const size_t t = taps(layer), n = layer->out.planes, p = pixels(layer);
-    const bool direct = layer->is.pad == 0 && layer->is.step == 1 && n <= DIRECT_PLANES &&
-                        layer->out.width >= DIRECT_WIDTH;
+    const bool direct =
+        layer->is.step == 1 && n <= DIRECT_PLANES && layer->out.width >= DIRECT_WIDTH;
     const int norm = layer->parameters <= KEEP_MOST ? KEEP : p * (t + n) < t * n ? GRAM : TWICE;
     return norm | (direct && norm == KEEP ? DIRECT : 0);
 }
@@ -107,8 +107,8 @@ static void start(const tacit_net_layer *layer, tacit_stream *stream, float *the
 static tacit_planes planes(const tacit_net_layer *layer)
 {
     return (tacit_planes){.in = layer->in.planes,
-                          .in_height = layer->in.height,
-                          .in_width = layer->in.width,
+                          .in_height = layer->in.height + 2 * layer->is.pad,
+                          .in_width = layer->in.width + 2 * layer->is.pad,
                           .out = layer->out.planes,
                           .height = layer->out.height,
                           .width = layer->out.width,
@@ -119,6 +119,23 @@ static tacit_planes planes(const tacit_net_layer *layer)
 static const float *x_of(const tacit_net_layer *layer, const tacit_pass *pass, size_t record)
 {
     return pass->room + layer->x + record * layer->x_row;
+}
+
+/* The record with zeros around it, in the shared room where U would be: U is no smaller. */
+static const float *padded(const tacit_net_layer *layer, const tacit_pass *pass, size_t record)
+{
+    const size_t pad = layer->is.pad, height = layer->in.height, width = layer->in.width;
+    const size_t wide = width + 2 * pad, high = height + 2 * pad;
+    const float *x = x_of(layer, pass, record);
+    if (pad == 0)
+        return x;
+    float *out = pass->room + layer->shared;
+    memset(out, 0, layer->in.planes * high * wide * sizeof *out);
+    for (size_t plane = 0; plane < layer->in.planes; plane++)
+        for (size_t k = 0; k < height; k++)
+            memcpy(out + (plane * high + k + pad) * wide + pad, x + (plane * height + k) * width,
+                   width * sizeof *x);
+    return out;
 }
 
 static const float *dy_of(const tacit_net_layer *layer, const tacit_pass *pass, size_t record)
@@ -282,7 +299,7 @@ static double measure(const tacit_net_layer *layer, const tacit_pass *pass, size
         const tacit_planes p = planes(layer);
         const float *d = dy_of(layer, pass, record);
         float *bias = own + taps(layer) * layer->out.planes;
-        pass->kernels->correlate(&p, x_of(layer, pass, record), d, own);
+        pass->kernels->correlate(&p, padded(layer, pass, record), d, own);
         for (size_t o = 0; o < layer->out.planes; o++)
             bias[o] = pass->kernels->sum(pixels(layer), d + o * pixels(layer));
     } else {
@@ -310,7 +327,8 @@ static void forward(const tacit_net_layer *layer, const tacit_pass *pass)
     if (layer->way & DIRECT)
         for (size_t r = 0; r < pass->records; r++)
             pass->kernels->convolve(&p, w, w + taps(layer) * layer->out.planes,
-                                    x_of(layer, pass, r), pass->room + layer->y + r * layer->y_row);
+                                    padded(layer, pass, r),
+                                    pass->room + layer->y + r * layer->y_row);
     else
         for (size_t r = 0; r < pass->records; r += layer->group)
             forward_group(layer, pass, group_at(layer, pass, r));

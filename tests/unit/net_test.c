@@ -210,6 +210,7 @@ static const struct {
     {"dense 20, mish, dense 16, mish, dense 5", {12, 1, 1}},
     {"conv 3 5x5, mish, pool 2, dense 4", {1, 21, 22}},             /* direct kernels */
     {"conv 2 3x4, tanh, conv 5 2x2, pool 2, dense 3", {2, 20, 19}}, /* direct above direct */
+    {"conv 3 5x5 pad 2, mish, pool 2, dense 3", {2, 9, 17}},        /* direct with a border */
     {"conv 4 3x3, relu, pool 3, dense 3", {2, 9, 8}},               /* unrolled */
     {"conv 4 3x3 pad 1, mish, conv 3 3x3 pad 1 step 2, dense 3", {2, 7, 6}},
     {"conv 5 3x2 pad 2 step 3, tanh, dense 3", {1, 8, 7}},
@@ -294,6 +295,39 @@ static double naive_sum(const scene *s, double clip, double *sum, double *norm)
     return sqrt(total);
 }
 
+/* The sum for releases, over 40 times the lot: as much, to within what is promised of it. */
+static void check_total(const char *name, const scene *s, float clip, const double *want)
+{
+    enum { TIMES = 40 };
+    const size_t records = TIMES * s->records;
+    const float **row = calloc(records, sizeof *row);
+    uint32_t *label = calloc(records, sizeof *label);
+    float *part = calloc(s->n, sizeof *part);
+    double *total = calloc(s->n, sizeof *total), away = 0;
+    for (size_t r = 0; r < records; r++) {
+        row[r] = s->row[r % s->records];
+        label[r] = s->label[r % s->records];
+    }
+    tacit_net_report report;
+    tacit_error err = {0};
+    check_ok(tacit_net_total(s->net, s->room, s->theta, &(tacit_net_lot){records, row, label}, clip,
+                             part, total, &report, &err),
+             &err);
+    for (size_t k = 0; k < s->n; k++) {
+        away += pow(TIMES * want[k] - total[k], 2);
+        assert_true(part[k] == 0);
+    }
+    /* 1e-5 a record is how well single precision knows its gradient at all. */
+    const double room = (tacit_net_total_error(s->net, records) + 1e-5 * (double)records);
+    if (sqrt(away) > room * (double)clip)
+        fail_msg("\"%s\": the total of %zu records is %.3g clips away, not %.3g", name, records,
+                 sqrt(away) / (double)clip, room);
+    free((void *)(uintptr_t)row);
+    free(label);
+    free(part);
+    free(total);
+}
+
 static void check_clipped(const char *name, const scene *s)
 {
     double *want = calloc(s->n, sizeof *want), *norm = calloc(s->records, sizeof *norm);
@@ -322,6 +356,7 @@ static void check_clipped(const char *name, const scene *s)
         away += pow(want[k] - (double)sum[k], 2);
     if (sqrt(away) > 1e-5 * length)
         fail_msg("\"%s\": clipped sum is %.3g of %.3g away", name, sqrt(away), length);
+    check_total(name, s, (float)clip, want);
     free(want);
     free(norm);
     free(ghost);
@@ -337,6 +372,21 @@ static void test_clipped_sums(void **state)
         check_clipped(nets[q].layers, &s);
         clear(&s);
     }
+}
+
+/* Of what a release counts of one record. */
+static double total_length(const scene *s, size_t r, float clip, float *part)
+{
+    double *total = calloc(s->n, sizeof *total), square = 0;
+    tacit_net_report report;
+    tacit_error err = {0};
+    const tacit_net_lot one = {1, s->row + r, s->label + r};
+    check_ok(tacit_net_total(s->net, s->room, s->theta, &one, clip, part, total, &report, &err),
+             &err);
+    for (size_t k = 0; k < s->n; k++)
+        square += total[k] * total[k];
+    free(total);
+    return sqrt(square);
 }
 
 /* What counts of a record is never longer than the clip, and hardly shorter. Norms by Gram matrices
@@ -357,6 +407,7 @@ static void test_never_longer(void **state)
                 square += (double)sum[k] * (double)sum[k];
             assert_true(sqrt(square) <= (double)clip * (1 + slack));
             assert_true(sqrt(square) >= (double)clip * (1 - 1e-6 - slack));
+            assert_true(total_length(&s, r, clip, sum) <= (double)clip); /* no tolerance here */
         }
         free(sum);
         clear(&s);

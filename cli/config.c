@@ -15,7 +15,8 @@ static tacit_status default_folder(tacit_config *config, tacit_error *err)
     const char *folder = getenv("TACIT_DATA");
     const tacit_setting *source = tacit_config_get(config, "data.source");
     if (!folder || !*folder || !source || strcmp(source->value, "linear-separators") == 0 ||
-        strcmp(source->value, "regression") == 0 || tacit_config_get(config, "data.folder"))
+        strcmp(source->value, "regression") == 0 || strcmp(source->value, "digits") == 0 ||
+        tacit_config_get(config, "data.folder"))
         return TACIT_OK;
     char text[TACIT_TEXT_MAX + 20];
     int len = snprintf(text, sizeof text, "data.folder=%s", folder);

@@ -82,11 +82,13 @@ typedef enum tacit_data_source {
     TACIT_SOURCE_RATINGS, /* user, item, rating */
     TACIT_SOURCE_SHARDS,  /* a folder of records as they were dealt: nothing is done to them */
     TACIT_SOURCE_REGRESSION,
+    TACIT_SOURCE_DIGITS, /* pictures of seven segments */
 } tacit_data_source;
 /* Its records are drawn from the seed; no file is read. */
 static inline bool tacit_source_is_drawn(int source)
 {
-    return source == TACIT_SOURCE_LINEAR_SEPARATORS || source == TACIT_SOURCE_REGRESSION;
+    return source == TACIT_SOURCE_LINEAR_SEPARATORS || source == TACIT_SOURCE_REGRESSION ||
+           source == TACIT_SOURCE_DIGITS;
 }
 
 /* Which test and validation records an agent's model is scored on. */
@@ -231,6 +233,8 @@ tacit_status tacit_data_linear_separators(tacit_source *out, const tacit_data_op
                                           tacit_scalar scalar, uint64_t seed, tacit_error *err);
 tacit_status tacit_data_regression(tacit_source *out, const tacit_data_options *options,
                                    tacit_scalar scalar, uint64_t seed, tacit_error *err);
+tacit_status tacit_data_digits(tacit_source *out, const tacit_data_options *options,
+                               tacit_scalar scalar, uint64_t seed, tacit_error *err);
 tacit_status tacit_data_csv_text(tacit_source *out, const tacit_data_options *options,
                                  const char *name, const char *text, size_t len,
                                  tacit_scalar scalar, uint64_t seed, tacit_error *err);

@@ -255,6 +255,8 @@ static tacit_status load_source(tacit_source *out, const tacit_data_options *dat
     switch (data_options->source) {
     case TACIT_SOURCE_LINEAR_SEPARATORS:
         return tacit_data_linear_separators(out, data_options, scalar, seed, err);
+    case TACIT_SOURCE_DIGITS:
+        return tacit_data_digits(out, data_options, scalar, seed, err);
     case TACIT_SOURCE_REGRESSION:
         return tacit_data_regression(out, data_options, scalar, seed, err);
     case TACIT_SOURCE_CSV:

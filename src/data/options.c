@@ -4,8 +4,8 @@
 #include "tacit/data.h"
 
 static const char *const sources[] = {
-    "linear-separators", "csv",    "libsvm",     "idx", "npy", "mat",
-    "ratings",           "shards", "regression", NULL};
+    "linear-separators", "csv",    "libsvm",     "idx",    "npy", "mat",
+    "ratings",           "shards", "regression", "digits", NULL};
 static const char *const separators[] = {"comma", "tab", "semicolon", "blanks", NULL};
 static const char *const missing_rules[] = {"refuse", "drop", "zero", "mean", "public", NULL};
 static const char *const partitions[] = {"own",      "iid",     "dirichlet", "shards",
@@ -44,22 +44,24 @@ static const char *const bounds[] = {"none", "l2", "l1", NULL};
 static const tacit_option options[] = {
     CHOICE("source", "linear-separators", sources, source, "where records come from"),
     COUNT("agents", "100", 1, TACIT_DATASET_MAX_AGENTS, agents,
-          "linear-separators, regression, and partitions other than \"own\": agents"),
+          "linear-separators, regression, digits, and partitions other than \"own\": agents"),
     COUNT("dimension", "100", 1, 1 << 20, dimension,
           "linear-separators, regression: features of a record"),
     COUNT("min-records", "10", 1, 1e9, min_records,
-          "linear-separators, regression: least training records of an agent"),
+          "linear-separators, regression, digits: least training records of an agent"),
     COUNT("max-records", "100", 1, 1e9, max_records,
-          "linear-separators, regression: most training records of an agent"),
+          "linear-separators, regression, digits: most training records of an agent"),
     COUNT("test-records", "100", 0, 1e9, test_records,
-          "linear-separators, regression: test records of an agent, labels without noise"),
+          "linear-separators, regression, digits: test records of an agent, labels without noise"),
     COUNT("validation-records", "100", 0, 1e9, validation_records,
-          "linear-separators, regression: validation records of an agent"),
+          "linear-separators, regression, digits: validation records of an agent"),
     REAL("label-noise", "0.05", 0, 1, label_noise,
          "linear-separators: probability that a training or validation label is flipped"),
     REAL("variance", "0.5", 1e-9, 1e9, variance, "regression: of a feature"),
-    REAL("noise-variance", "0.055", 0, 1e9, noise_variance,
-         "regression: of what is added to a training or validation label, mean over agents"),
+    REAL(
+        "noise-variance", "0.055", 0, 1e9, noise_variance,
+        "regression: of what is added to a training or validation label, mean over agents; digits: "
+        "of what is added to a pixel"),
     REAL("noise-spread", "0.8", 0, 1, noise_spread,
          "regression: an agent's is up to this share larger or smaller"),
     TEXT("folder", "", folder, "where files are looked for that are not found as named"),

@@ -44,6 +44,7 @@ static tacit_data_options choose(const uint8_t *b)
     o.standardise_labels = b[6] & 128;
     o.components = b[7] % 4;
     o.whiten = b[7] & 4;
+    o.divide = b[7] & 16 ? 255 : 1;
     return o;
 }
 
@@ -63,19 +64,23 @@ static void parse_constants(const char *text, size_t len)
     tacit_scale_clear(&scale);
 }
 
-static void try_deal(tacit_table *t, const tacit_data_options *o, uint64_t seed)
+/* With `tested` the same records are a common test set as well. */
+static void try_deal(tacit_table *t, const tacit_data_options *o, bool tested, uint64_t seed)
 {
     tacit_source s;
     tacit_error err = {0};
     tacit_description d;
-    tacit_status status = tacit_table_deal(&s, t, o, seed, &err);
+    tacit_status status = tacit_table_deal_tested(&s, t, tested ? t : NULL, o, seed, &err);
     if (status ? s.data != NULL || err.text[0] == '\0' : s.data == NULL)
         abort();
     if (!status) {
-        uint64_t left = t->rows - s.dropped - s.public_records;
+        uint64_t dropped = tested ? s.dropped / 2 : s.dropped;
+        uint64_t left = t->rows - dropped - s.public_records;
         uint64_t want = o->records > 0 ? (uint64_t)o->records : left;
         if (tacit_describe(&d, s.data, &err) || d.all.rows != want || want > left ||
             !isfinite(d.label_least) || !isfinite(d.label_most))
+            abort();
+        if (d.common != (tested ? t->rows - dropped : 0))
             abort();
         if (o->bound == TACIT_BOUND_L2 && d.norm_most > 1)
             abort();
@@ -118,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
         if (t.owner)
             t.owner[k] = row[0] % 3;
     }
-    try_deal(&t, &o, bytes[3]);
+    try_deal(&t, &o, bytes[7] & 8, bytes[3]);
     tacit_table_clear(&t);
     return 0;
 }

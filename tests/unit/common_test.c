@@ -134,6 +134,9 @@ static void test_they_are_described(void **state)
     assert_int_equal(d.classes, DIGITS);
     assert_int_equal(d.class_rows[0] + d.class_rows[1] + d.class_rows[2], TRAIN + TEST);
     assert_true(d.norm_most == 2 * 110); /* four pixels of 110 */
+    /* over all records: labels add up to 30 and 10, norms to 2 (1 + ... + 30) and 2 (100 + ...) */
+    assert_true(fabs(d.label_mean - 40.0 / 41) < 1e-12);
+    assert_true(fabs(d.norm_mean - (930.0 + 2310.0) / 41) < 1e-9);
     tacit_source_clear(&s);
     folder_remove(&f, files);
 }

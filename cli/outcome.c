@@ -61,12 +61,15 @@ void cli_say_scored(const tacit_session *session)
     const tacit_dataset *data = tacit_session_data(session);
     const size_t tests = tacit_shard_rows(tacit_dataset_pooled(data, TACIT_TEST));
     const size_t checks = tacit_shard_rows(tacit_dataset_pooled(data, TACIT_VALIDATION));
-    char count[40];
+    char test[40], check[40];
     if (!tacit_dataset_scores_on_all(data) || tests + checks == 0)
         return;
-    cli_count(tests > 0 ? tests : checks, count, sizeof count);
-    printf("  %-22sall of %s %s records, every agent\n", "scored on", count,
-           tests > 0 ? "test" : "validation");
+    cli_count(tests, test, sizeof test);
+    cli_count(checks, check, sizeof check);
+    if (checks == 0)
+        snprintf(check, sizeof check, "no");
+    printf("  %-22sall of %s test and %s validation records, every agent\n", "scored on", test,
+           check);
 }
 
 /* Parts of the graph with at least two agents. */

@@ -129,6 +129,26 @@ env TACIT_DATA=somewhere "$TACIT" run plain.yaml --out one --quiet >/dev/null 2>
 "$TACIT" run plain.yaml --out two --quiet >/dev/null 2>&1
 cmp -s one/config.yaml two/config.yaml || complain "TACIT_DATA changes a run that reads no file"
 
+# ---- a common test set ----
+awk 'BEGIN { print "label,a,b"; for (k = 0; k < 40; k++) print k % 10 "," k % 5 "," k % 3 }' >tests.csv
+common="--set data.test-path=tests.csv --set data.positive=3,4,5 --set data.validation-fraction=0.1"
+says "everybody on all of 40 test records, which are nobody's, and 60 validation" \
+    "$TACIT" data ten.yaml $common
+grep -q '^  test-path  *tests.csv' out.txt || complain "the test file is not named: $(cat out.txt)"
+! grep -q '  to test' out.txt || complain "agents own test records: $(cat out.txt)"
+says '"common_test_records": 40' "$TACIT" data ten.yaml $common --json
+grep -q '"scored_on": "all"' out.txt || complain "JSON does not say who is scored on what"
+says 'all of 40 test and 60 validation records, every agent' \
+    "$TACIT" run ten.yaml $common --out common --quiet
+grep -q '"test_records": 40' common/summary.json || complain "summary.json: $(cat common/summary.json)"
+grep -q 'each on all of 40 test records' common/report.html || complain "the report does not say it"
+says 'all of 120 test and no validation records, every agent' \
+    "$TACIT" run ten.yaml --set data.positive=3 --set data.score-on=all --out pooled --quiet
+expect 3 'cannot open "gone.csv"' "$TACIT" data ten.yaml --set data.test-path=gone.csv
+printf 'label,a\n1,2\n' >tests.csv
+expect 3 '"ten.csv" has 2 features and "tests.csv" 1' "$TACIT" data ten.yaml \
+    --set data.test-path=tests.csv
+
 # ---- a nameless file holds the same records ----
 for storage in memory file; do
     "$TACIT" run ten.yaml --out run-$storage --quiet --set data.storage=$storage \

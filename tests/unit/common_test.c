@@ -210,6 +210,29 @@ static void test_scales_come_from_training_records(void **state)
     }
 }
 
+/* A word of `positive` that no label has is mistyped in training files; a test file may lack it. */
+static void test_labels_that_tests_lack(void **state)
+{
+    (void)state;
+    folder f = folder_make();
+    tacit_data_options o = named(&f, TACIT_SOURCE_CSV);
+    tacit_source s;
+    tacit_error err = {0};
+    double x[2], y[2];
+    folder_text(&f, "x", "agent,a,label\nu,1,red\nv,3,blue\nv,2,green\n");
+    folder_text(&f, "tx", "a,label\n7,red\n2,green\n");
+    snprintf(o.positive, sizeof o.positive, "red, blue");
+    check_ok(tacit_data_load(&s, &o, TACIT_F64, 1, &err), &err);
+    assert_int_equal(rows_of(tacit_dataset_pooled(s.data, TACIT_TEST), x, y), 2);
+    assert_true(y[0] == 1 && y[1] == -1);
+    tacit_source_clear(&s);
+    snprintf(o.path, sizeof o.path, "tx");
+    o.partition = TACIT_PARTITION_IID;
+    o.agents = 1;
+    check_fails(tacit_data_load(&s, &o, TACIT_F64, 1, &err), TACIT_EINPUT, &err, "\"blue\"");
+    folder_remove(&f, (const char *const[]){"x", "tx", NULL});
+}
+
 static void test_missing_values(void **state)
 {
     (void)state;
@@ -490,6 +513,7 @@ int main(void)
         cmocka_unit_test(test_they_are_described),
         cmocka_unit_test(test_pixels_are_divided),
         cmocka_unit_test(test_scales_come_from_training_records),
+        cmocka_unit_test(test_labels_that_tests_lack),
         cmocka_unit_test(test_missing_values),
         cmocka_unit_test(test_the_wider_file_counts),
         cmocka_unit_test(test_options_that_do_not_fit),

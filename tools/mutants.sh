@@ -30,6 +30,9 @@ learner: owners answer whenever they are asked@src/protocol/learner_owner.c@s/if
 data: agents own public records@src/data/slice.c@s/owner\[order\[k\]\] = TACIT_NOT_DEALT/(void)owner/@unit/slice_test
 data: public scale of private records@src/data/deal.c@s/tacit_slice_scale(&d->slice, d->table, o, &d->scale)/for (uint32_t i = 0; i < d->agents; i++) measure(d, i)/@unit/slice_test
 data: components not centred@src/data/slice.c@s/slice->room\[f\] = x\[f\] - slice->centre\[f\]/slice->room[f] = x[f]/@unit/slice_test
+data: agents keep test records beside common ones@src/data/deal.c@s/test ? 0 : given->test_fraction/given->test_fraction/@unit/common_test
+data: common test records over training records@src/data/dataset.c@s/.first = total - common/.first = 0/@unit/common_test
+data: scores on own records only@src/experiment/measure.c@s/tacit_dataset_scored(/tacit_dataset_shard(/@unit/common_test
 figures of 002: the two splits swapped@src/reproduce/owners.c@s/? "cap" : "horizon"/? "horizon" : "cap"/@unit/owners_test
 rounds: words of two rounds mixed@src/protocol/rounds.c@s/2 \* slot + !now/2 * slot/@conformance/conformance_sim_test
 totals: pads before the own seed@src/protocol/totals_member.c@s/s->phase != TOTALS_OPENED ||/s->phase < TOTALS_CONFIRMED ||/@unit/totals_attack_test

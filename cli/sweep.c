@@ -34,6 +34,40 @@ static const tacit_option options[] = {
      .value_name = "METRIC",
      .help = "mark the point that is best by this; otherwise by the validation score",
      AT(best)},
+    {.key = "optimize",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .letter = 'O',
+     .value_name = "METRIC",
+     .help = "search the grid for the best validation score instead of running all of it; the "
+             "test records are opened once, for the winner",
+     AT(optimize)},
+    {.key = "tries",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .value_name = "N",
+     .help = "--optimize: how many settings to try at most (default 40)",
+     AT(tries)},
+    {.key = "tuned-on",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "auto",
+     .choices = tacit_tuned_on_names,
+     .value_name = "WHOSE",
+     .help = "--optimize: whose the records are: simulated, public (your word), private (the "
+             "search is charged), private-uncharged (no epsilon covers it)",
+     AT(tuned_on)},
+    {.key = "choice-epsilon",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .value_name = "E",
+     .help = "--tuned-on private: what the scores of all tries may cost by themselves (default 1)",
+     AT(choice_epsilon)},
+    {.key = "score-bound",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .value_name = "B",
+     .help = "--tuned-on private: the largest score that counts (default 1, for accuracies)",
+     AT(score_bound)},
     CLI_FLAG_SWITCH("json", 'j', "print schema tacit.sweep/1 instead of a table", AT(json)),
     {.key = "out",
      .type = TACIT_OPT_TEXT,
@@ -78,6 +112,10 @@ static const cli_example examples[] = {
     {"tacit sweep examples/separators.yaml -v data.agents=20..100:20 --seeds 3..12",
      "ten seeds, the same for each point"},
     {"tacit sweep --resume runs/separators-sweep-1", "go on after Ctrl-C"},
+    {"tacit sweep examples/separators.yaml -v protocol.mu=0.1..1000:x1.5 --optimize validation",
+     "search a fine range for the best mu"},
+    {"tacit sweep clinics.yaml -v protocol.mu=1,10,100 --optimize validation --tuned-on private",
+     "the same on private records: all tries are charged"},
 };
 
 /* ---- words on the command line ---- */
@@ -93,7 +131,8 @@ static tacit_status check_words(const cli_args *args, const sweep_flags *flags, 
         return tacit_fail(err, TACIT_EUSAGE, "unexpected word \"%.100s\"; one experiment at a time",
                           args->words[1]);
     if (resume && args->word_count == 0 &&
-        (args->repeated_count || args->also_repeated_count || *flags->seeds || flags->keep_runs))
+        (args->repeated_count || args->also_repeated_count || *flags->seeds || flags->keep_runs ||
+         *flags->optimize))
         return tacit_fail(err, TACIT_EUSAGE,
                           "--resume reads the plan in its folder; flags that plan go with the "
                           "experiment's file, and must then be the same as before");
@@ -118,16 +157,21 @@ static tacit_status read_best(const sweep_flags *flags, tacit_sweep_metric *out,
 static tacit_status make_plan(tacit_sweep **out, const cli_args *args, const sweep_flags *flags,
                               tacit_error *err)
 {
-    if (args->word_count == 0)
-        return tacit_sweep_read(out, flags->resume, err);
+    tacit_tune_options wishes;
+    const tacit_tune_options *tune;
+    tacit_status status = sweep_read_tuning(flags, &wishes, &tune, err);
+    if (status || args->word_count == 0)
+        return status ? status : tacit_sweep_read(out, flags->resume, err);
     tacit_config config;
     tacit_config_init(&config);
+    /* What is charged is charged for every seed. */
+    const char *seeds = tune && tune->on == TACIT_TUNED_PRIVATE ? "1" : "5";
     const tacit_sweep_grid grid = {.vary = args->also_repeated,
                                    .vary_count = args->also_repeated_count,
-                                   .seeds = *flags->seeds ? flags->seeds : "5",
-                                   .keep_runs = flags->keep_runs};
-    tacit_status status =
-        cli_load_config(&config, args->words[0], args->repeated, args->repeated_count, err);
+                                   .seeds = *flags->seeds ? flags->seeds : seeds,
+                                   .keep_runs = flags->keep_runs,
+                                   .tune = tune};
+    status = cli_load_config(&config, args->words[0], args->repeated, args->repeated_count, err);
     if (!status)
         status = tacit_sweep_plan(out, &config, &grid, err);
     tacit_config_clear(&config);
@@ -197,12 +241,16 @@ static tacit_status run_sweep(tacit_sweep *sweep, const sweep_flags *flags,
     cli_catch_signals();
     status = tacit_sweep_run(sweep, &request, err);
     cli_progress_end(&progress);
-    if (status == TACIT_EINTERRUPTED)
+    const size_t done = tacit_sweep_runs(sweep) - tacit_sweep_count(sweep, TACIT_SWEEP_WAITING);
+    if (status == TACIT_EINTERRUPTED && tacit_sweep_tuning(sweep))
+        tacit_fail(err, status,
+                   "%zu runs of the search are done; go on with \"tacit sweep --resume %.300s\"",
+                   done, folder);
+    else if (status == TACIT_EINTERRUPTED)
         tacit_fail(err, status,
                    "%zu of %zu runs are done; go on with \"tacit sweep --resume "
                    "%.300s\"",
-                   tacit_sweep_runs(sweep) - tacit_sweep_count(sweep, TACIT_SWEEP_WAITING),
-                   tacit_sweep_runs(sweep), folder);
+                   done, tacit_sweep_runs(sweep), folder);
     if (status && status != TACIT_NO) {
         if (status != TACIT_EINTERRUPTED && !*flags->out && !*flags->resume) {
             rmdir(folder); /* only if nothing was written to it */
@@ -243,7 +291,9 @@ const cli_verb cli_sweep = {
              "Everything is checked before the first run. A run that fails is a row with its "
              "message, and the exit code is 1 in the end. Neither the number of threads nor an "
              "interruption changes a byte. A key that some of the varied protocols do not have "
-             "is left out there.",
+             "is left out there. With --optimize it is a search: settings are tried, those clearly "
+             "worse dropped, and the winner by validation score is run once on test records; "
+             "beside its epsilon stands whether that covers the search.",
     .flags = &section,
     .repeated = &cli_set_option,
     .also_repeated = &vary_option,

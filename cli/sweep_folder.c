@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 /* sweep.yaml last: while it is there, the rest can be removed again. */
-static const char *const files[] = {"means.csv",       "means.csv.tmp", "report.html",
-                                    "report.html.tmp", "runs.csv",      "runs.csv.tmp",
-                                    "sweep.yaml.tmp",  "sweep.yaml"};
+static const char *const files[] = {
+    "means.csv",      "means.csv.tmp", "report.html",  "report.html.tmp", "search.csv",
+    "search.csv.tmp", "runs.csv",      "runs.csv.tmp", "sweep.yaml.tmp",  "sweep.yaml"};
 #define FILES (sizeof files / sizeof *files)
 
 static bool is_known(const char *name)

@@ -212,16 +212,21 @@ static bool number_guarantees(table *t)
 /* All points, or those that are best by `metric`. */
 static bool choose_points(table *t, tacit_sweep_metric metric)
 {
-    const size_t all = tacit_sweep_points(t->sweep);
-    t->points = calloc(all, sizeof *t->points);
-    double *mean = calloc(all, sizeof *mean);
+    const size_t points = tacit_sweep_points(t->sweep);
+    size_t all = 0; /* that were tried */
+    for (size_t p = 0; p < points; p++)
+        all += tacit_sweep_tried(t->sweep, p);
+    t->points = calloc(points, sizeof *t->points);
+    double *mean = calloc(points, sizeof *mean);
     if (!t->points || !mean) {
         free(mean);
         return false;
     }
     const double sign = tacit_sweep_up(t->sweep, metric) ? -1 : 1;
     const size_t wanted = all > MOST_LINES ? SOME : all;
-    for (size_t p = 0; p < all; p++) {
+    for (size_t p = 0; p < points; p++) {
+        if (!tacit_sweep_tried(t->sweep, p))
+            continue;
         mean[p] = sign * tacit_sweep_interval(t->sweep, p, metric).mean;
         if (all <= MOST_LINES) {
             t->points[t->point_count++] = p;
@@ -294,41 +299,55 @@ static void say_best(const table *t, tacit_sweep_metric metric, bool chosen)
                    "guarantee");
 }
 
+static void say_title(const tacit_sweep *sweep)
+{
+    const size_t points = tacit_sweep_points(sweep), seeds = tacit_sweep_seeds(sweep);
+    const tacit_tune_step *steps;
+    const size_t count = tacit_tune_steps(sweep, &steps);
+    printf("%s%s%s: %zu point%s, ", cli_bold(), tacit_sweep_name(sweep), cli_plain(), points,
+           points == 1 ? "" : "s");
+    if (count > 0)
+        printf("%zu tried with up to ", steps[count - 1].tried);
+    printf("%zu seed%s each, 95 %% intervals of the mean\n", seeds, seeds == 1 ? "" : "s");
+}
+
 tacit_status sweep_say_words(const tacit_sweep *sweep, const sweep_flags *flags,
                              tacit_sweep_metric metric, const char *folder, tacit_error *err)
 {
     table t = {.sweep = sweep, .best = tacit_sweep_best(sweep, metric)};
     tacit_status status = TACIT_OK;
-    const size_t points = tacit_sweep_points(sweep), seeds = tacit_sweep_seeds(sweep);
+    const size_t points = tacit_sweep_points(sweep);
     const size_t failed = tacit_sweep_count(sweep, TACIT_SWEEP_FAILED);
     t.columns = calloc(tacit_sweep_keys(sweep) + 8, sizeof *t.columns);
     if (!t.columns || !choose_points(&t, metric) || !number_guarantees(&t)) {
         status = tacit_out_of_memory(err);
         goto out;
     }
-    printf("%s%s%s: %zu point%s, %zu seed%s each, 95 %% intervals of the mean\n", cli_bold(),
-           tacit_sweep_name(sweep), cli_plain(), points, points == 1 ? "" : "s", seeds,
-           seeds == 1 ? "" : "s");
+    say_title(sweep);
     add_columns(&t, metric);
     say_titles(&t);
     if (points < 2)
         t.best = SIZE_MAX;
     for (size_t p = 0; p < t.point_count; p++)
         say_line(&t, t.points[p]);
-    if (t.point_count < points)
+    if (t.point_count < points && !tacit_sweep_tuning(sweep))
         printf("    ... the best %zu of %zu; means.csv has them all\n", t.point_count, points);
     say_guarantees(&t);
     if (failed > 0)
         say_failures(sweep);
+    if (tacit_sweep_tuning(sweep) && (status = sweep_say_tuned(sweep, err)))
+        goto out;
     if (tacit_sweep_keep(sweep)) {
         printf("  %-12s", "keep secret");
         cli_wrap(tacit_sweep_keep(sweep), 14, 14);
     }
     printf("  %-12s%s/\n", "folder", folder);
     printf("  %-12s", "holds");
-    cli_wrap("report.html, means.csv, runs.csv, sweep.yaml", 14, 14);
+    cli_wrap(tacit_sweep_tuning(sweep) ? "report.html, search.csv, means.csv, runs.csv, sweep.yaml"
+                                       : "report.html, means.csv, runs.csv, sweep.yaml",
+             14, 14);
     fflush(stdout);
-    if (!flags->quiet)
+    if (!flags->quiet && !tacit_sweep_tuning(sweep))
         say_best(&t, metric, *flags->best != '\0');
 out:
     free(t.points);

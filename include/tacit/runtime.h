@@ -38,7 +38,7 @@ typedef struct tacit_world {
     tacit_network_options network;
     tacit_privacy_options privacy;
     uint64_t seed;
-    uint64_t noise_seed; /* of noise and lots alone, for audits; 0: those of `seed` */
+    uint64_t noise_seed; /* of noise and lots alone; 0: those of `seed` */
     uint32_t threads;
     const double *epsilon; /* budget of each agent; NULL: privacy.epsilon for all */
     tacit_costs *costs;    /* shared by runs that cost alike, for audits; NULL: the runtime's own */

@@ -20,7 +20,8 @@ typedef struct tacit_sweep_grid {
     const char *const *vary; /* "protocol.mu=0.1,1,10" */
     size_t vary_count;
     const char *seeds;
-    bool keep_runs; /* leave a run folder for each run */
+    bool keep_runs;                        /* leave a run folder for each run */
+    const struct tacit_tune_options *tune; /* search the grid (tune.h); NULL: run all of it */
 } tacit_sweep_grid;
 
 typedef struct tacit_sweep tacit_sweep;
@@ -111,6 +112,10 @@ typedef struct tacit_sweep_result {
     double value[TACIT_SWEEP_METRICS]; /* NaN: nothing to measure */
     char *guarantee;                   /* what `epsilon` is about: an epsilon is never told alone */
     char *message;                     /* why it failed, or NULL */
+    /* of a search (tune.h): */
+    bool opened;     /* its test records were looked at */
+    double released; /* private: the mean score as agents told it, with noise */
+    char *spent;     /* private: the losses of who told most, for accountants; or NULL */
 } tacit_sweep_result;
 const tacit_sweep_result *tacit_sweep_result_of(const tacit_sweep *sweep, size_t run);
 size_t tacit_sweep_count(const tacit_sweep *sweep, tacit_sweep_state state);
@@ -135,7 +140,8 @@ bool tacit_sweep_unsound(const tacit_sweep *sweep, size_t point);
  * if it is new; 0 for "". The caller has room for it. */
 size_t tacit_sweep_note(const char **notes, size_t *count, const char *guarantee);
 /* The point with the best mean among those of which every run is done, the first of equals;
- * SIZE_MAX if there is none. What is unsound is worse than whatever is not. */
+ * SIZE_MAX if there is none. What is unsound is worse than whatever is not. Of a search: its
+ * winner, whatever the metric. */
 size_t tacit_sweep_best(const tacit_sweep *sweep, tacit_sweep_metric metric);
 /* Is a larger mean better? */
 bool tacit_sweep_up(const tacit_sweep *sweep, tacit_sweep_metric metric);

@@ -26,5 +26,6 @@
 #include "tacit/reproduce.h"
 #include "tacit/runtime.h"
 #include "tacit/sweep.h"
+#include "tacit/tune.h"
 #include "tacit/vector.h"
 #endif

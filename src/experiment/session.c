@@ -92,6 +92,14 @@ out:
     return status;
 }
 
+tacit_status tacit_session_renoise(tacit_session *s, uint64_t noise_seed, tacit_error *err)
+{
+    s->runtime->ops->destroy(s->runtime);
+    s->runtime = NULL;
+    s->world.noise_seed = noise_seed;
+    return tacit_simulator.create(&s->runtime, &s->world, err);
+}
+
 void tacit_session_free(tacit_session *s)
 {
     if (!s)

@@ -58,6 +58,9 @@ size_t tacit_leak_words(unsigned leaks, const char *words[TACIT_LEAKS]);
 tacit_status tacit_compare_agents(tacit_targets *out, const tacit_session *session,
                                   tacit_compare by, tacit_error *err);
 
+/* The session's run with other noise, and all else as it was; before the run. */
+tacit_status tacit_session_renoise(tacit_session *session, uint64_t noise_seed, tacit_error *err);
+
 /* What every agent may spend, and against whom; where budgets differ, the largest. */
 tacit_budget tacit_session_budget(const tacit_session *session);
 /* budgets.c: the budget of each agent from privacy.budgets; `others` for who is not listed. */

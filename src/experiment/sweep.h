@@ -33,6 +33,7 @@ struct tacit_sweep {
     int64_t *seeds;
     size_t seed_count;
     tacit_sweep_result *results; /* one a run */
+    struct tacit_tuner *tuner;   /* tune.h; NULL: every point with every seed */
 };
 
 /* ---- sweep_values.c ---- */
@@ -50,7 +51,7 @@ tacit_status tacit_key_find(tacit_swept *out, const char *key, const char *const
                             tacit_error *err);
 bool tacit_protocol_knows(const char *protocol, const char *key);
 
-/* ---- sweep_plan.c ---- */
+/* ---- sweep_text.c ---- */
 /* sweep.yaml. */
 char *tacit_sweep_text(const tacit_sweep *sweep);
 /* "protocol.mu=0.1, graph.k=5" */
@@ -71,11 +72,27 @@ void tacit_sweep_field(tacit_writer *out, const char *text);
 /* A number as CSV: nothing for NaN. */
 void tacit_sweep_number(tacit_writer *out, double value);
 
+/* ---- sweep_files.c ---- */
+#define TACIT_SWEEP_PLAN "sweep.yaml"
+#define TACIT_SWEEP_ROWS "runs.csv"
+extern const char *const tacit_sweep_last[]; /* what is there only when all is done; and NULL */
+/* All rows of runs that are over, in the order of the plan. */
+char *tacit_sweep_rows(const tacit_sweep *sweep);
+/* Write a file under a temporary name; `text` is freed, NULL: memory ran out. */
+tacit_status tacit_sweep_stage(const tacit_folder *folder, const char *name, char *text,
+                               tacit_error *err);
+/* Give staged files their names (NULL-terminated). */
+tacit_status tacit_sweep_publish(const tacit_folder *folder, const char *const *names,
+                                 tacit_error *err);
+tacit_status tacit_sweep_finish(const tacit_folder *folder, const tacit_sweep *sweep, bool complete,
+                                tacit_error *err);
+
 /* ---- sweep_one.c ---- */
 /* One run of the plan by the calling thread, written to `folder` (NULL: nowhere); if there is a
  * checkpoint in it, from there. TACIT_EINTERRUPTED or TACIT_OK: a run that failed is a result. */
 typedef struct tacit_sweep_one {
     size_t run;
+    bool open; /* of a search: look at the test records, too */
     const char *folder;
     const tacit_stop *stop;
     tacit_progress *progress;
@@ -85,6 +102,9 @@ tacit_status tacit_sweep_do(const tacit_sweep *sweep, const tacit_sweep_one *one
                             tacit_sweep_result *out);
 
 /* ---- sweep_means.c, sweep_page.c ---- */
+#define TACIT_SWEEP_COVERAGE 0.95
+/* What does not depend on the seed: of the first run that is done, or of nobody. */
+const tacit_sweep_result *tacit_sweep_sample(const tacit_sweep *sweep, size_t point);
 char *tacit_sweep_means(const tacit_sweep *sweep);
 char *tacit_sweep_page(const tacit_sweep *sweep);
 

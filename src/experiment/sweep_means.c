@@ -6,9 +6,8 @@
 
 #include "experiment/session.h"
 #include "experiment/sweep.h"
+#include "experiment/tune.h"
 #include "math/student.h"
-
-#define COVERAGE 0.95
 
 static const char *const metric_names[TACIT_SWEEP_METRICS] = {
     [TACIT_SWEEP_TEST] = "test",
@@ -145,7 +144,7 @@ tacit_interval tacit_interval_of(const double *values, size_t n)
     for (size_t i = 0; i < n; i++)
         square += (values[i] - out.mean) * (values[i] - out.mean);
     const double error = sqrt(square / (double)(n - 1) / (double)n);
-    const double reach = equal ? 0 : tacit_student_reach(COVERAGE, n - 1) * error;
+    const double reach = equal ? 0 : tacit_student_reach(TACIT_SWEEP_COVERAGE, n - 1) * error;
     out.low = out.mean - reach;
     out.high = out.mean + reach;
     return out;
@@ -181,8 +180,7 @@ bool tacit_sweep_up(const tacit_sweep *sweep, tacit_sweep_metric metric)
     return true;
 }
 
-/* What does not depend on the seed: of the first run that is done, or of nobody. */
-static const tacit_sweep_result *sample(const tacit_sweep *sweep, size_t point)
+const tacit_sweep_result *tacit_sweep_sample(const tacit_sweep *sweep, size_t point)
 {
     static const tacit_sweep_result nobody = {.score = ""};
     const tacit_sweep_result *results = &sweep->results[point * sweep->seed_count];
@@ -194,7 +192,7 @@ static const tacit_sweep_result *sample(const tacit_sweep *sweep, size_t point)
 
 const char *tacit_sweep_guarantee(const tacit_sweep *sweep, size_t point)
 {
-    const char *guarantee = sample(sweep, point)->guarantee;
+    const char *guarantee = tacit_sweep_sample(sweep, point)->guarantee;
     return guarantee ? guarantee : "";
 }
 
@@ -222,6 +220,8 @@ size_t tacit_sweep_best(const tacit_sweep *sweep, tacit_sweep_metric metric)
     double record = 0;
     bool claim = false; /* the best so far is unsound */
     const bool score = metric <= TACIT_SWEEP_VALIDATION;
+    if (sweep->tuner)
+        return sweep->tuner->winner;
     if (score && !tacit_sweep_score(sweep))
         return SIZE_MAX; /* an accuracy is neither above nor below an error */
     for (size_t p = 0; p < sweep->point_count; p++) {
@@ -240,6 +240,14 @@ size_t tacit_sweep_best(const tacit_sweep *sweep, tacit_sweep_metric metric)
 
 /* ---- means.csv ---- */
 
+static size_t failures(const tacit_sweep *sweep, size_t point)
+{
+    size_t count = 0;
+    for (size_t s = 0; s < sweep->seed_count; s++)
+        count += sweep->results[point * sweep->seed_count + s].state == TACIT_SWEEP_FAILED;
+    return count;
+}
+
 char *tacit_sweep_means(const tacit_sweep *sweep)
 {
     tacit_writer out = {0};
@@ -251,6 +259,8 @@ char *tacit_sweep_means(const tacit_sweep *sweep)
                            metric_names[m]);
     tacit_write_text(&out, ",guarantee");
     for (size_t p = 0; p < sweep->point_count; p++) {
+        if (!tacit_sweep_tried(sweep, p))
+            continue;
         tacit_write_text(&out, "\n");
         for (size_t k = 0; k < sweep->axis_count; k++) {
             const char *value = tacit_sweep_value(sweep, p, k);
@@ -258,7 +268,8 @@ char *tacit_sweep_means(const tacit_sweep *sweep)
             tacit_write_text(&out, ",");
         }
         const size_t n = tacit_sweep_interval(sweep, p, TACIT_SWEEP_TEST).n;
-        tacit_write_format(&out, "%zu,%zu,%s", n, sweep->seed_count - n, sample(sweep, p)->score);
+        tacit_write_format(&out, "%zu,%zu,%s", n, failures(sweep, p),
+                           tacit_sweep_sample(sweep, p)->score);
         for (int m = 0; m < TACIT_SWEEP_METRICS; m++) {
             const tacit_interval i = tacit_sweep_interval(sweep, p, (tacit_sweep_metric)m);
             const double numbers[] = {i.mean, i.low, i.high};
@@ -274,77 +285,7 @@ char *tacit_sweep_means(const tacit_sweep *sweep)
     return tacit_writer_take(&out);
 }
 
-/* ---- tacit.sweep/1 ---- */
-
-static void json_values(tacit_json *json, const tacit_sweep *sweep, size_t point)
-{
-    tacit_json_begin(json, "values", '{');
-    for (size_t k = 0; k < sweep->axis_count; k++) {
-        const char *value = tacit_sweep_value(sweep, point, k);
-        const uint32_t at = sweep->at[point * sweep->axis_count + k];
-        if (!value)
-            tacit_json_null(json, sweep->axes[k].key);
-        else if (sweep->axes[k].numeric && isfinite(sweep->axes[k].values.number[at]))
-            tacit_json_real(json, sweep->axes[k].key, sweep->axes[k].values.number[at]);
-        else
-            tacit_json_text(json, sweep->axes[k].key, value);
-    }
-    tacit_json_end(json, '}');
-}
-
-static void json_point(tacit_json *json, const tacit_sweep *sweep, size_t point)
-{
-    tacit_json_begin(json, NULL, '{');
-    json_values(json, sweep, point);
-    tacit_json_count(json, "n", tacit_sweep_interval(sweep, point, TACIT_SWEEP_TEST).n);
-    tacit_json_text(json, "score", sample(sweep, point)->score);
-    for (int m = 0; m < TACIT_SWEEP_METRICS; m++) {
-        const tacit_interval i = tacit_sweep_interval(sweep, point, (tacit_sweep_metric)m);
-        tacit_json_begin(json, metric_names[m], '{');
-        tacit_json_real(json, "mean", i.mean);
-        tacit_json_real(json, "low", i.low);
-        tacit_json_real(json, "high", i.high);
-        if (m == TACIT_SWEEP_EPSILON) {
-            tacit_json_bool(json, "unbounded", isinf(i.mean));
-            tacit_json_text(json, "guarantee", tacit_sweep_guarantee(sweep, point));
-            tacit_json_bool(json, "unsound", tacit_sweep_unsound(sweep, point));
-        }
-        tacit_json_end(json, '}');
-    }
-    tacit_json_end(json, '}');
-}
-
-static void json_failures(tacit_json *json, const tacit_sweep *sweep)
-{
-    tacit_json_begin(json, "failures", '[');
-    for (size_t r = 0; r < tacit_sweep_runs(sweep); r++) {
-        if (sweep->results[r].state != TACIT_SWEEP_FAILED)
-            continue;
-        tacit_json_begin(json, NULL, '{');
-        tacit_json_count(json, "run", r + 1);
-        json_values(json, sweep, r / sweep->seed_count);
-        tacit_json_count(json, "seed", (uint64_t)sweep->seeds[r % sweep->seed_count]);
-        tacit_json_text(json, "error", sweep->results[r].message ? sweep->results[r].message : "");
-        tacit_json_end(json, '}');
-    }
-    tacit_json_end(json, ']');
-}
-
-static void json_best(tacit_json *json, const tacit_sweep *sweep, tacit_sweep_metric metric)
-{
-    const size_t best = metric < TACIT_SWEEP_METRICS ? tacit_sweep_best(sweep, metric) : SIZE_MAX;
-    if (best == SIZE_MAX) {
-        tacit_json_null(json, "best");
-        return;
-    }
-    tacit_json_begin(json, "best", '{');
-    tacit_json_text(json, "metric", metric_names[metric]);
-    tacit_json_bool(json, "larger_is_better", tacit_sweep_up(sweep, metric));
-    tacit_json_count(json, "point", best);
-    tacit_json_bool(json, "unsound", tacit_sweep_unsound(sweep, best));
-    json_values(json, sweep, best);
-    tacit_json_end(json, '}');
-}
+/* ---- words ---- */
 
 const char *tacit_sweep_keep(const tacit_sweep *sweep)
 {
@@ -360,35 +301,4 @@ const char *tacit_sweep_keep(const tacit_sweep *sweep)
                                               "the noise: keep it to yourself"},
     };
     return words[sweep->secrecy][sweep->keep_runs];
-}
-
-char *tacit_sweep_json(const tacit_sweep *sweep, tacit_sweep_metric metric)
-{
-    tacit_writer out = {0};
-    tacit_json json = {.out = &out};
-    tacit_json_begin(&json, NULL, '{');
-    tacit_json_text(&json, "schema", "tacit.sweep/1");
-    tacit_json_text(&json, "name", sweep->name);
-    tacit_json_bool(&json, "complete", tacit_sweep_count(sweep, TACIT_SWEEP_WAITING) == 0);
-    tacit_json_count(&json, "runs", tacit_sweep_runs(sweep));
-    tacit_json_count(&json, "failed", tacit_sweep_count(sweep, TACIT_SWEEP_FAILED));
-    tacit_json_real(&json, "coverage", COVERAGE);
-    tacit_json_begin(&json, "keys", '[');
-    for (size_t k = 0; k < sweep->axis_count; k++)
-        tacit_json_text(&json, NULL, sweep->axes[k].key);
-    tacit_json_end(&json, ']');
-    tacit_json_begin(&json, "seeds", '[');
-    for (size_t s = 0; s < sweep->seed_count; s++)
-        tacit_json_count(&json, NULL, (uint64_t)sweep->seeds[s]);
-    tacit_json_end(&json, ']');
-    json_best(&json, sweep, metric);
-    tacit_json_begin(&json, "points", '[');
-    for (size_t p = 0; p < sweep->point_count; p++)
-        json_point(&json, sweep, p);
-    tacit_json_end(&json, ']');
-    json_failures(&json, sweep);
-    if (tacit_sweep_keep(sweep))
-        tacit_json_text(&json, "keep", tacit_sweep_keep(sweep));
-    tacit_json_end(&json, '}');
-    return tacit_writer_take(&out);
 }

@@ -9,6 +9,7 @@
 #include "config/settings.h"
 #include "experiment/session.h"
 #include "experiment/sweep.h"
+#include "experiment/tune.h"
 
 /* ---- figures ---- */
 
@@ -52,7 +53,7 @@ static tacit_status check_figures(const tacit_snapshot *end, tacit_error *err)
     return TACIT_OK;
 }
 
-static char *guarantee(const tacit_session *s)
+static char *guarantee(const tacit_sweep *sweep, const tacit_session *s)
 {
     const tacit_privacy_options *privacy = &s->experiment->privacy;
     const char *leak[TACIT_LEAKS];
@@ -65,6 +66,7 @@ static char *guarantee(const tacit_session *s)
                                                              s->experiment->protocol_options)));
     for (size_t i = 0; i < leaks; i++)
         tacit_write_format(&out, "%s%s", i ? ", " : "; not counted: ", leak[i]);
+    tacit_tune_words(&out, sweep);
     return tacit_writer_take(&out);
 }
 
@@ -81,7 +83,30 @@ static tacit_status components(const tacit_graph *graph, double *out, tacit_erro
     return TACIT_OK;
 }
 
-static tacit_status collect(tacit_session *s, tacit_sweep_result *out, tacit_error *err)
+/* What a search on private records needs to know of a try. */
+static tacit_status collect_charges(const tacit_sweep *sweep, const tacit_sweep_one *one,
+                                    tacit_session *s, tacit_sweep_result *out, tacit_error *err)
+{
+    if (!tacit_tuner_charges(sweep->tuner))
+        return TACIT_OK;
+    if (!(out->spent = tacit_tune_spent(s)))
+        return tacit_out_of_memory(err);
+    return tacit_tune_release(sweep, s, one->run, &out->released, err);
+}
+
+/* Test records are for the winner of a search, and for nobody else. */
+static void close_test(const tacit_sweep *sweep, const tacit_sweep_one *one,
+                       tacit_sweep_result *out)
+{
+    out->opened = sweep->tuner && one->open;
+    if (!sweep->tuner || one->open)
+        return;
+    out->value[TACIT_SWEEP_TEST] = NAN;
+    out->value[TACIT_SWEEP_TEST_DEVIATION] = NAN;
+}
+
+static tacit_status collect(const tacit_sweep *sweep, const tacit_sweep_one *one, tacit_session *s,
+                            tacit_sweep_result *out, tacit_error *err)
 {
     tacit_snapshot end;
     tacit_status status = check_models(s, err);
@@ -91,8 +116,10 @@ static tacit_status collect(tacit_session *s, tacit_sweep_result *out, tacit_err
         status = check_figures(&end, err);
     if (!status)
         status = components(&s->graph, &out->value[TACIT_SWEEP_COMPONENTS], err);
-    if (!status && !(out->guarantee = guarantee(s)))
+    if (!status && !(out->guarantee = guarantee(sweep, s)))
         status = tacit_out_of_memory(err);
+    if (!status)
+        status = collect_charges(sweep, one, s, out, err);
     if (status)
         return status;
     const tacit_traffic traffic = s->runtime->ops->traffic(s->runtime);
@@ -113,13 +140,15 @@ static tacit_status collect(tacit_session *s, tacit_sweep_result *out, tacit_err
     out->value[TACIT_SWEEP_TICKS] = (double)traffic.ticks;
     out->value[TACIT_SWEEP_LOST] = (double)traffic.lost;
     out->value[TACIT_SWEEP_EDGES] = (double)edges;
+    close_test(sweep, one, out);
     return TACIT_OK;
 }
 
 /* ---- the run ---- */
 
-static tacit_status attempt(const tacit_experiment *experiment, const tacit_sweep_one *one,
-                            bool resume, tacit_sweep_result *out, tacit_error *err)
+static tacit_status attempt(const tacit_sweep *sweep, const tacit_experiment *experiment,
+                            const tacit_sweep_one *one, bool resume, tacit_sweep_result *out,
+                            tacit_error *err)
 {
     tacit_session *session = NULL;
     const tacit_run_request request = {.folder = one->folder,
@@ -128,10 +157,13 @@ static tacit_status attempt(const tacit_experiment *experiment, const tacit_swee
                                        .progress = one->progress,
                                        .progress_ctx = one->progress_ctx};
     tacit_status status = tacit_session_create(&session, experiment, 1, err);
+    if (!status && tacit_tuner_charges(sweep->tuner))
+        status =
+            tacit_session_renoise(session, tacit_tune_seed(sweep, one->run, TACIT_TUNE_NOISE), err);
     if (!status)
         status = tacit_session_run(session, &request, err);
     if (!status)
-        status = collect(session, out, err);
+        status = collect(sweep, one, session, out, err);
     tacit_session_free(session);
     return status;
 }
@@ -145,11 +177,12 @@ static void sweep_out(const char *path)
     tacit_folder_close(&folder);
 }
 
-static tacit_status run_in_folder(const tacit_experiment *experiment, const tacit_sweep_one *one,
-                                  tacit_sweep_result *out, tacit_error *err)
+static tacit_status run_in_folder(const tacit_sweep *sweep, const tacit_experiment *experiment,
+                                  const tacit_sweep_one *one, tacit_sweep_result *out,
+                                  tacit_error *err)
 {
     if (!one->folder)
-        return attempt(experiment, one, false, out, err);
+        return attempt(sweep, experiment, one, false, out, err);
     tacit_writer path = {0};
     tacit_write_format(&path, "%s/checkpoint.bin", one->folder);
     if (path.failed) {
@@ -159,12 +192,12 @@ static tacit_status run_in_folder(const tacit_experiment *experiment, const taci
     const bool begun = access(path.text, F_OK) == 0;
     tacit_writer_clear(&path);
     if (begun) {
-        tacit_status status = attempt(experiment, one, true, out, err);
+        tacit_status status = attempt(sweep, experiment, one, true, out, err);
         if (!status || status == TACIT_EINTERRUPTED)
             return status;
     }
     sweep_out(one->folder);
-    return attempt(experiment, one, false, out, err);
+    return attempt(sweep, experiment, one, false, out, err);
 }
 
 tacit_status tacit_sweep_do(const tacit_sweep *sweep, const tacit_sweep_one *one,
@@ -174,12 +207,12 @@ tacit_status tacit_sweep_do(const tacit_sweep *sweep, const tacit_sweep_one *one
     tacit_experiment experiment = {0};
     tacit_error why = {0};
     tacit_config_init(&config);
-    *out = (tacit_sweep_result){.state = TACIT_SWEEP_WAITING};
+    *out = (tacit_sweep_result){.state = TACIT_SWEEP_WAITING, .released = NAN};
     tacit_status status = tacit_sweep_config(sweep, one->run, &config, &why);
     if (!status)
         status = tacit_experiment_init(&experiment, &config, &why);
     if (!status)
-        status = run_in_folder(&experiment, one, out, &why);
+        status = run_in_folder(sweep, &experiment, one, out, &why);
     tacit_experiment_clear(&experiment);
     tacit_config_clear(&config);
     if (!status || status == TACIT_EINTERRUPTED)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "experiment/sweep.h"
+#include "experiment/tune.h"
 #include "report/page.h"
 
 #define MOST_LINES 200 /* rows of the table: more are for means.csv */
@@ -195,7 +196,7 @@ static bool fill_lines(picture *p, tacit_sweep_metric metric)
         p->lines[k].count = 0;
     for (size_t point = 0; point < sweep->point_count; point++) {
         const uint32_t *at = &sweep->at[point * sweep->axis_count];
-        line *l = line_of(p, point);
+        line *l = tacit_sweep_tried(sweep, point) ? line_of(p, point) : NULL;
         if (!l)
             continue;
         if (!make_room(l, keyed ? sweep->axes[p->axis].values.count : 2))
@@ -287,7 +288,10 @@ static void table(tacit_writer *out, const tacit_sweep *sweep, const char *score
     const char *notes[MOST_LINES];
     size_t note_count = 0;
     tacit_page_table(out);
-    for (size_t p = 0; p < sweep->point_count && p < MOST_LINES; p++) {
+    for (size_t p = 0, lines = 0; p < sweep->point_count && lines < MOST_LINES; p++) {
+        if (!tacit_sweep_tried(sweep, p))
+            continue;
+        lines++;
         const tacit_interval test = tacit_sweep_interval(sweep, p, TACIT_SWEEP_TEST);
         const tacit_interval validation = tacit_sweep_interval(sweep, p, TACIT_SWEEP_VALIDATION);
         char label[300], a[60], b[60], epsilon[120];
@@ -319,8 +323,8 @@ static void table(tacit_writer *out, const tacit_sweep *sweep, const char *score
 static void best_words(tacit_writer *out, const tacit_sweep *sweep, const char *score)
 {
     const size_t best = tacit_sweep_best(sweep, TACIT_SWEEP_VALIDATION);
-    if (best == SIZE_MAX || sweep->point_count < 2)
-        return;
+    if (best == SIZE_MAX || sweep->point_count < 2 || sweep->tuner)
+        return; /* a search says more */
     char label[300], a[60], b[60], text[600];
     const tacit_interval test = tacit_sweep_interval(sweep, best, TACIT_SWEEP_TEST);
     const tacit_interval validation = tacit_sweep_interval(sweep, best, TACIT_SWEEP_VALIDATION);
@@ -344,9 +348,10 @@ char *tacit_sweep_page(const tacit_sweep *sweep)
     const size_t failed = tacit_sweep_count(sweep, TACIT_SWEEP_FAILED);
     score = score ? score : "score";
     snprintf(subtitle, sizeof subtitle,
-             "a sweep over %zu point%s, %zu seed%s each; bands and ± are 95 %% intervals of the "
+             "a %s over %zu point%s, %s%zu seed%s each; bands and ± are 95 %% intervals of the "
              "mean over seeds",
-             sweep->point_count, sweep->point_count == 1 ? "" : "s", sweep->seed_count,
+             sweep->tuner ? "search" : "sweep", sweep->point_count,
+             sweep->point_count == 1 ? "" : "s", sweep->tuner ? "up to " : "", sweep->seed_count,
              sweep->seed_count == 1 ? "" : "s");
     tacit_page_open(&out, sweep->name, subtitle);
     if (failed > 0) {
@@ -355,6 +360,8 @@ char *tacit_sweep_page(const tacit_sweep *sweep)
     }
     unsound_words(&out, sweep);
     best_words(&out, sweep, score);
+    if (sweep->tuner)
+        tacit_tune_page(&out, sweep);
     choose_axis(&p);
     if (p.axis < sweep->axis_count && !look_at_axis(&p))
         out.failed = true;

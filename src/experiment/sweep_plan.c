@@ -16,6 +16,7 @@
 #include "config/text.h"
 #include "experiment/session.h"
 #include "experiment/sweep.h"
+#include "experiment/tune.h"
 
 /* ---- pieces ---- */
 
@@ -259,19 +260,6 @@ static tacit_status expand(tacit_sweep *sweep, tacit_error *err)
     return sweep->results ? TACIT_OK : tacit_out_of_memory(err);
 }
 
-void tacit_sweep_describe(const tacit_sweep *sweep, size_t point, char *out, size_t size)
-{
-    size_t used = 0;
-    out[0] = '\0';
-    for (size_t k = 0; k < sweep->axis_count && used < size; k++) {
-        const char *value = tacit_sweep_value(sweep, point, k);
-        int wrote = value ? snprintf(out + used, size - used, "%s%s=%s", used ? ", " : "",
-                                     sweep->axes[k].key, value)
-                          : 0;
-        used += wrote > 0 ? (size_t)wrote : 0;
-    }
-}
-
 tacit_status tacit_sweep_config(const tacit_sweep *sweep, size_t run, tacit_config *config,
                                 tacit_error *err)
 {
@@ -361,7 +349,8 @@ static tacit_status build(tacit_sweep *sweep, const tacit_config *base,
     drop_setting(&sweep->base, "run.seed");
     if ((status = set_seeds(sweep, grid->seeds, run.seed, err)) || (status = expand(sweep, err)))
         return status;
-    return check_points(sweep, err);
+    status = check_points(sweep, err);
+    return status || !grid->tune ? status : tacit_tuner_create(sweep, grid->tune, err);
 }
 
 tacit_status tacit_sweep_plan(tacit_sweep **out, const tacit_config *base,
@@ -383,6 +372,7 @@ void tacit_sweep_free(tacit_sweep *sweep)
 {
     if (!sweep)
         return;
+    tacit_tuner_free(sweep);
     for (size_t r = 0; sweep->results && r < tacit_sweep_runs(sweep); r++)
         tacit_sweep_forget(&sweep->results[r]);
     for (size_t k = 0; k < sweep->axis_count; k++) {

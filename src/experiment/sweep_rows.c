@@ -4,6 +4,9 @@
  *
  *     run,<keys>,seed,status,score,better,<metrics>,guarantee,error
  *
+ * and for a search `released` and `spent` before `guarantee`; `opened` is then the status of a run
+ * whose test records were looked at.
+ *
  * Numbers have as many digits as they need to be read back as the same double, so a sweep that
  * goes on with these rows ends with the same means. A value that cannot be is an empty field.
  * Reading trusts nothing: the plan says what a row's keys and seed must be.
@@ -15,8 +18,10 @@
 #include "config/settings.h"
 #include "config/text.h"
 #include "experiment/sweep.h"
+#include "experiment/tune.h"
 
 static const char *const states[] = {"waiting", "ok", "failed"};
+static const char opened[] = "opened"; /* done, and more */
 static const char *const directions[] = {"lower", "higher"};
 
 void tacit_sweep_field(tacit_writer *out, const char *text)
@@ -45,7 +50,7 @@ void tacit_sweep_header(const tacit_sweep *sweep, tacit_writer *out)
     tacit_write_text(out, "seed,status,score,better,");
     for (int m = 0; m < TACIT_SWEEP_METRICS; m++)
         tacit_write_format(out, "%s,", tacit_sweep_metric_name((tacit_sweep_metric)m));
-    tacit_write_text(out, "guarantee,error\n");
+    tacit_write_text(out, sweep->tuner ? "released,spent,guarantee,error\n" : "guarantee,error\n");
 }
 
 /* The part of a row that the plan determines. */
@@ -66,11 +71,15 @@ void tacit_sweep_row(const tacit_sweep *sweep, size_t run, tacit_writer *out)
     const bool done = result->state == TACIT_SWEEP_DONE;
     char message[sizeof((tacit_error *)0)->text];
     write_start(sweep, run, out);
-    tacit_write_format(out, "%s,%s,%s,", states[result->state], done ? result->score : "",
-                       done ? directions[result->score_up] : "");
+    tacit_write_format(out, "%s,%s,%s,", done && result->opened ? opened : states[result->state],
+                       done ? result->score : "", done ? directions[result->score_up] : "");
     for (int m = 0; m < TACIT_SWEEP_METRICS; m++) {
         tacit_sweep_number(out, done ? result->value[m] : NAN);
         tacit_write_text(out, ",");
+    }
+    if (sweep->tuner) {
+        tacit_sweep_number(out, done ? result->released : NAN);
+        tacit_write_format(out, ",%s,", done && result->spent ? result->spent : "");
     }
     tacit_sweep_field(out, done && result->guarantee ? result->guarantee : "");
     tacit_write_text(out, ",");
@@ -85,7 +94,8 @@ void tacit_sweep_forget(tacit_sweep_result *result)
 {
     free(result->guarantee);
     free(result->message);
-    *result = (tacit_sweep_result){.state = TACIT_SWEEP_WAITING};
+    free(result->spent);
+    *result = (tacit_sweep_result){.state = TACIT_SWEEP_WAITING, .released = NAN};
 }
 
 /* ---- reading ---- */
@@ -125,13 +135,44 @@ static bool read_value(const char *field, double *out)
     return *end == '\0' && !isnan(*out);
 }
 
-static bool read_result(char *rest, tacit_sweep_result *out)
+/* What a search has besides. */
+static bool read_tuned(const tacit_sweep *sweep, char **rest, tacit_sweep_result *out,
+                       const char **spent)
+{
+    out->released = NAN;
+    *spent = NULL;
+    if (!sweep->tuner)
+        return true;
+    const char *released = next_field(rest);
+    *spent = next_field(rest);
+    tacit_losses losses = {0};
+    const bool good = released && *spent && read_value(released, &out->released) &&
+                      tacit_losses_read(&losses, *spent) &&
+                      isnan(out->released) != tacit_tuner_charges(sweep->tuner);
+    free(losses.all);
+    return good;
+}
+
+static bool keep_texts(const tacit_sweep *sweep, tacit_sweep_result *out, const char *guarantee,
+                       const char *spent)
+{
+    out->guarantee = tacit_text_copy(guarantee, strlen(guarantee));
+    if (tacit_tuner_charges(sweep->tuner))
+        out->spent = tacit_text_copy(spent, strlen(spent));
+    if (out->guarantee && (out->spent || !tacit_tuner_charges(sweep->tuner)))
+        return true;
+    tacit_sweep_forget(out);
+    return false;
+}
+
+static bool read_result(const tacit_sweep *sweep, char *rest, tacit_sweep_result *out)
 {
     char *status = next_field(&rest), *score = next_field(&rest), *better = next_field(&rest);
-    *out = (tacit_sweep_result){.state = TACIT_SWEEP_WAITING};
+    *out = (tacit_sweep_result){.state = TACIT_SWEEP_WAITING, .released = NAN};
     if (!status || !score || !better || strlen(score) >= sizeof out->score)
         return false;
-    const bool done = strcmp(status, states[TACIT_SWEEP_DONE]) == 0;
+    out->opened = sweep->tuner && strcmp(status, opened) == 0;
+    const bool done = out->opened || strcmp(status, states[TACIT_SWEEP_DONE]) == 0;
     if (!done && strcmp(status, states[TACIT_SWEEP_FAILED]) != 0)
         return false;
     for (int m = 0; m < TACIT_SWEEP_METRICS; m++) {
@@ -139,6 +180,10 @@ static bool read_result(char *rest, tacit_sweep_result *out)
         if (!field || !read_value(field, &out->value[m]))
             return false;
     }
+    const char *spent = "";
+    if (!(done ? read_tuned(sweep, &rest, out, &spent)
+               : !sweep->tuner || (next_field(&rest) && next_field(&rest))))
+        return false;
     const char *guarantee = next_field(&rest);
     if (!guarantee || !next_field(&rest) || rest)
         return false;
@@ -149,8 +194,7 @@ static bool read_result(char *rest, tacit_sweep_result *out)
         return false;
     out->state = TACIT_SWEEP_DONE;
     snprintf(out->score, sizeof out->score, "%s", score);
-    out->guarantee = tacit_text_copy(guarantee, strlen(guarantee));
-    return out->guarantee != NULL;
+    return keep_texts(sweep, out, guarantee, spent);
 }
 
 /* Whose row it is by its first field; it must then start as the plan says. */
@@ -165,7 +209,7 @@ static bool read_row(tacit_sweep *sweep, char *line, tacit_writer *start)
     if (start->failed || strncmp(line, start->text, start->len) != 0)
         return false;
     tacit_sweep_result result;
-    if (!read_result(line + start->len, &result))
+    if (!read_result(sweep, line + start->len, &result))
         return false;
     tacit_sweep_forget(&sweep->results[run - 1]);
     sweep->results[run - 1] = result;

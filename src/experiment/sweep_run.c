@@ -21,11 +21,10 @@
 
 #include "config/settings.h"
 #include "experiment/sweep.h"
+#include "experiment/tune.h"
 
-#define PLAN "sweep.yaml"
-#define ROWS "runs.csv"
-#define MEANS "means.csv"
-#define PAGE "report.html"
+#define PLAN TACIT_SWEEP_PLAN
+#define ROWS TACIT_SWEEP_ROWS
 
 typedef struct sweeper sweeper;
 
@@ -51,44 +50,12 @@ struct sweeper {
 
 /* ---- the folder ---- */
 
-static tacit_status stage(const sweeper *s, const char *name, char *text, tacit_error *err)
-{
-    if (!text)
-        return tacit_out_of_memory(err);
-    tacit_outfile file;
-    tacit_status status = tacit_outfile_open(&file, &s->folder, name, err);
-    if (!status) {
-        tacit_write_text(&file.text, text);
-        status = tacit_outfile_stage(&file, err);
-    }
-    free(text);
-    return status;
-}
-
-static char *all_rows(const tacit_sweep *sweep)
-{
-    tacit_writer out = {0};
-    tacit_sweep_header(sweep, &out);
-    for (size_t r = 0; r < tacit_sweep_runs(sweep); r++)
-        if (sweep->results[r].state != TACIT_SWEEP_WAITING)
-            tacit_sweep_row(sweep, r, &out);
-    return tacit_writer_take(&out);
-}
-
-static tacit_status publish(const sweeper *s, const char *const *names, tacit_error *err)
-{
-    tacit_status status = TACIT_OK;
-    for (; *names && !status; names++)
-        status = tacit_outfile_publish(&s->folder, *names, err);
-    return status ? status : tacit_folder_sync(&s->folder, err);
-}
-
 /* A new runs.csv with what is known, open for more. */
 static tacit_status open_rows(sweeper *s, tacit_error *err)
 {
-    tacit_status status = stage(s, ROWS, all_rows(s->sweep), err);
+    tacit_status status = tacit_sweep_stage(&s->folder, ROWS, tacit_sweep_rows(s->sweep), err);
     if (!status)
-        status = publish(s, (const char *const[]){ROWS, NULL}, err);
+        status = tacit_sweep_publish(&s->folder, (const char *const[]){ROWS, NULL}, err);
     if (status)
         return status;
     s->rows = openat(s->folder.dir, ROWS, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
@@ -128,9 +95,9 @@ static tacit_status start(sweeper *s, tacit_error *err)
         free(plan);
         return status;
     }
-    status = stage(s, PLAN, plan, err);
+    status = tacit_sweep_stage(&s->folder, PLAN, plan, err);
     if (!status)
-        status = publish(s, (const char *const[]){PLAN, NULL}, err);
+        status = tacit_sweep_publish(&s->folder, (const char *const[]){PLAN, NULL}, err);
     if (!status)
         status = make_runs(s, err);
     if (!status)
@@ -201,27 +168,11 @@ static tacit_status resume(sweeper *s, tacit_error *err)
         status = load_rows(s, err);
     if (status)
         return status;
-    if (tacit_sweep_count(s->sweep, TACIT_SWEEP_WAITING) > 0) {
-        unlinkat(s->folder.dir, MEANS, 0);
-        unlinkat(s->folder.dir, PAGE, 0);
-    }
+    if (tacit_sweep_count(s->sweep, TACIT_SWEEP_WAITING) > 0)
+        for (size_t i = 0; tacit_sweep_last[i]; i++)
+            unlinkat(s->folder.dir, tacit_sweep_last[i], 0);
     status = make_runs(s, err);
     return status ? status : open_rows(s, err);
-}
-
-static tacit_status finish(sweeper *s, bool complete, tacit_error *err)
-{
-    tacit_status status = stage(s, ROWS, all_rows(s->sweep), err);
-    if (!status && complete)
-        status = stage(s, MEANS, tacit_sweep_means(s->sweep), err);
-    if (!status && complete)
-        status = stage(s, PAGE, tacit_sweep_page(s->sweep), err);
-    if (status)
-        return status;
-    return publish(s,
-                   complete ? (const char *const[]){ROWS, MEANS, PAGE, NULL}
-                            : (const char *const[]){ROWS, NULL},
-                   err);
 }
 
 /* ---- threads ---- */
@@ -231,11 +182,17 @@ static bool stopped(const sweeper *s)
     return s->status || (s->request->stop && *s->request->stop);
 }
 
+static bool is_wanted(const tacit_sweep *sweep, size_t run)
+{
+    return sweep->tuner ? sweep->tuner->wanted[run]
+                        : sweep->results[run].state == TACIT_SWEEP_WAITING;
+}
+
 /* Under the lock: the next run that waits, SIZE_MAX if there is none. */
 static size_t take(sweeper *s)
 {
     const size_t runs = tacit_sweep_runs(s->sweep);
-    while (s->next < runs && s->sweep->results[s->next].state != TACIT_SWEEP_WAITING)
+    while (s->next < runs && !is_wanted(s->sweep, s->next))
         s->next++;
     return s->next < runs && !stopped(s) ? s->next++ : SIZE_MAX;
 }
@@ -243,7 +200,7 @@ static size_t take(sweeper *s)
 /* Under the lock. */
 static void tell(const sweeper *s)
 {
-    const size_t runs = tacit_sweep_runs(s->sweep);
+    const size_t runs = s->sweep->tuner ? tacit_tune_most(s->sweep) : tacit_sweep_runs(s->sweep);
     double parts = (double)s->finished;
     for (uint32_t k = 0; k < s->worker_count; k++)
         parts += s->workers[k].share;
@@ -276,6 +233,9 @@ static void hand_in(worker *w, size_t run, const tacit_sweep_result *result)
 {
     sweeper *s = w->all;
     pthread_mutex_lock(&s->lock);
+    if (s->sweep->tuner && !s->status)
+        s->status = tacit_tune_accepts(s->sweep, result, s->err);
+    tacit_sweep_forget(&s->sweep->results[run]); /* of a winner: it was there before */
     s->sweep->results[run] = *result;
     s->finished++;
     w->share = 0;
@@ -306,6 +266,7 @@ static void *work(void *arg)
         if (s->folder.path && s->sweep->keep_runs)
             tacit_write_format(&path, "%s/runs/%06zu", s->folder.path, run + 1);
         const tacit_sweep_one one = {.run = run,
+                                     .open = s->sweep->tuner && s->sweep->tuner->testing,
                                      .folder = path.text,
                                      .stop = s->request->stop,
                                      .progress = on_progress,
@@ -340,27 +301,46 @@ static tacit_status work_all(sweeper *s, uint32_t threads, tacit_error *err)
     return s->status;
 }
 
+/* So many runs that are wanted, by as many threads as there may be. */
+static tacit_status work_some(sweeper *s, size_t runs, tacit_error *err)
+{
+    const uint32_t most = s->request->threads ? s->request->threads : 1;
+    s->next = 0;
+    return runs > 0 ? work_all(s, runs < most ? (uint32_t)runs : most, err) : TACIT_OK;
+}
+
+/* A search asks for runs, step by step, until it asks no more. */
+static tacit_status work_search(sweeper *s, tacit_error *err)
+{
+    bool more = true;
+    tacit_status status = TACIT_OK;
+    while (!status && !(status = tacit_tune_next(s->sweep, &more, err)) && more && !stopped(s))
+        status = work_some(s, s->sweep->tuner->wanted_count, err);
+    return status;
+}
+
 static tacit_status go(sweeper *s, tacit_error *err)
 {
-    const size_t waiting = tacit_sweep_count(s->sweep, TACIT_SWEEP_WAITING);
-    const uint32_t wanted = s->request->threads ? s->request->threads : 1;
-    s->finished = tacit_sweep_runs(s->sweep) - waiting;
+    const tacit_sweep *sweep = s->sweep;
+    const size_t waiting = tacit_sweep_count(sweep, TACIT_SWEEP_WAITING);
+    s->finished = tacit_sweep_runs(sweep) - waiting;
     tell(s);
-    tacit_status status = TACIT_OK;
-    if (waiting > 0)
-        status = work_all(s, waiting < wanted ? (uint32_t)waiting : wanted, err);
+    tacit_status status = sweep->tuner ? work_search(s, err) : work_some(s, waiting, err);
     if (status)
         return status;
-    const size_t left = tacit_sweep_count(s->sweep, TACIT_SWEEP_WAITING);
+    const size_t left = tacit_sweep_count(sweep, TACIT_SWEEP_WAITING);
+    const bool complete = sweep->tuner ? sweep->tuner->over : left == 0;
     if (s->folder.path)
-        status = finish(s, left == 0, err);
-    const size_t failed = tacit_sweep_count(s->sweep, TACIT_SWEEP_FAILED);
-    if (!status && left > 0)
+        status = tacit_sweep_finish(&s->folder, sweep, complete, err);
+    const size_t failed = tacit_sweep_count(sweep, TACIT_SWEEP_FAILED);
+    const size_t runs = tacit_sweep_runs(sweep) - (sweep->tuner ? left : 0);
+    if (!status && !complete && sweep->tuner)
+        status = tacit_fail(err, TACIT_EINTERRUPTED, "interrupted after %zu runs", runs);
+    else if (!status && !complete)
         status = tacit_fail(err, TACIT_EINTERRUPTED, "interrupted with %zu of %zu runs to do", left,
-                            tacit_sweep_runs(s->sweep));
+                            runs);
     else if (!status && failed > 0)
-        status =
-            tacit_fail(err, TACIT_NO, "%zu of %zu runs failed", failed, tacit_sweep_runs(s->sweep));
+        status = tacit_fail(err, TACIT_NO, "%zu of %zu runs failed", failed, runs);
     return status;
 }
 

@@ -10,6 +10,7 @@
 
 #include "config/settings.h"
 #include "experiment/sweep.h"
+#include "experiment/tune.h"
 
 #define VARY_MOST 1000 /* keys: more than there are */
 
@@ -58,6 +59,37 @@ static void write_seeds(tacit_writer *out, const tacit_sweep *sweep)
     free(text);
 }
 
+void tacit_sweep_describe(const tacit_sweep *sweep, size_t point, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t k = 0; k < sweep->axis_count && used < size; k++) {
+        const char *value = tacit_sweep_value(sweep, point, k);
+        int wrote = value ? snprintf(out + used, size - used, "%s%s=%s", used ? ", " : "",
+                                     sweep->axes[k].key, value)
+                          : 0;
+        used += wrote > 0 ? (size_t)wrote : 0;
+    }
+}
+
+/* What a search does with the grid. */
+static void write_tuning(tacit_writer *out, const tacit_tune_options *o)
+{
+    char number[40];
+    if (!o)
+        return;
+    write_scalar(out, "optimize", "validation");
+    write_scalar(out, "tuned-on", tacit_tuned_on_names[o->on]);
+    snprintf(number, sizeof number, "%zu", o->tries);
+    write_scalar(out, "tries", number);
+    if (o->on != TACIT_TUNED_PRIVATE)
+        return;
+    snprintf(number, sizeof number, "%.17g", o->choice_epsilon);
+    write_scalar(out, "choice-epsilon", number);
+    snprintf(number, sizeof number, "%.17g", o->score_bound);
+    write_scalar(out, "score-bound", number);
+}
+
 static void write_base(tacit_writer *out, const tacit_config *base)
 {
     for (size_t s = 0; s < tacit_experiment_section_count; s++) {
@@ -90,6 +122,7 @@ static char *plan_text(const tacit_sweep *sweep, char identity[33])
     write_scalar(&body, "version", TACIT_VERSION);
     write_seeds(&body, sweep);
     write_scalar(&body, "keep-runs", sweep->keep_runs ? "true" : "false");
+    write_tuning(&body, tacit_sweep_tuning(sweep));
     for (size_t k = 0; k < sweep->axis_count; k++)
         write_list(&body, k, &sweep->axes[k]);
     write_base(&body, &sweep->base);
@@ -150,6 +183,21 @@ static tacit_status edited(const char *path, tacit_error *err)
                       path);
 }
 
+/* Numbers that make no sense are found when the plan is written again. */
+static void read_tuning(const tacit_config *config, tacit_tune_options *out)
+{
+    const char *on = value_of(config, "sweep.tuned-on"), *tries = value_of(config, "sweep.tries");
+    const char *choice = value_of(config, "sweep.choice-epsilon");
+    const char *bound = value_of(config, "sweep.score-bound");
+    *out = (tacit_tune_options){.on = TACIT_TUNED_UNSAID};
+    for (int k = 1; on && tacit_tuned_on_names[k]; k++)
+        if (strcmp(on, tacit_tuned_on_names[k]) == 0)
+            out->on = (tacit_tuned_on)k;
+    out->tries = tries ? (size_t)strtoull(tries, NULL, 10) : 0;
+    out->choice_epsilon = choice ? strtod(choice, NULL) : 0;
+    out->score_bound = bound ? strtod(bound, NULL) : 0;
+}
+
 static tacit_status read_plan(tacit_sweep **out, const tacit_config *config, const char *path,
                               tacit_error *err)
 {
@@ -160,6 +208,10 @@ static tacit_status read_plan(tacit_sweep **out, const tacit_config *config, con
     tacit_sweep_grid grid = {
         .vary = vary, .seeds = seeds, .keep_runs = keep && strcmp(keep, "true") == 0};
     char key[32], now[33];
+    tacit_tune_options tune;
+    read_tuning(config, &tune);
+    if (value_of(config, "sweep.optimize"))
+        grid.tune = &tune;
     if (!seeds || !version || !identity)
         return edited(path, err);
     if (strcmp(version, TACIT_VERSION) != 0)

@@ -114,19 +114,31 @@ static void say_one_run(const tacit_sweep *sweep, const tacit_tuned *found)
 
 static void say_charges(const tacit_tuned *found)
 {
-    char number[4][40], text[400];
+    char number[4][40], text[500], more[80] = "";
     cli_epsilon(found->search_epsilon, number[0], sizeof number[0]);
     cli_epsilon(found->tries_epsilon, number[1], sizeof number[1]);
     cli_epsilon(found->choice_epsilon, number[2], sizeof number[2]);
     cli_epsilon(found->after_epsilon, number[3], sizeof number[3]);
+    if (!isnan(found->after_epsilon))
+        snprintf(more, sizeof more, "; %s with one more run of the winner", number[3]);
     snprintf(text, sizeof text,
              "epsilon %s for all of it, at the same delta and against the same adversary: %s for "
-             "what %zu tries release and %s for what is told of their scores, composed; %s with "
-             "one more run of the winner",
-             number[0], number[1], found->runs, number[2], number[3]);
+             "what %zu tries release and %s for what is told of their scores, composed%s",
+             number[0], number[1], found->runs, number[2], more);
     say("search", text);
     if (found->search_epsilon > 0 && isinf(found->search_epsilon))
         cli_remark("the search costs more than any epsilon: something came out without noise");
+}
+
+/* What it was chosen by is not the score. */
+static void say_told(const tacit_tuned *found)
+{
+    char text[200];
+    snprintf(text, sizeof text,
+             "%.4f, the mean of what agents tell of their scores: each with noise of deviation "
+             "%.3g; by this it was chosen",
+             found->released, found->noise);
+    say("told", text);
 }
 
 tacit_status sweep_say_tuned(const tacit_sweep *sweep, tacit_error *err)
@@ -143,11 +155,15 @@ tacit_status sweep_say_tuned(const tacit_sweep *sweep, tacit_error *err)
     char *settings = tacit_sweep_settings(sweep, found.winner);
     if (!settings)
         return tacit_out_of_memory(err);
-    say_score("validation", sweep, &found.validation, "which the winner was chosen by");
+    const bool charged = o->on == TACIT_TUNED_PRIVATE;
+    say_score("validation", sweep, &found.validation,
+              charged ? "for its owner alone" : "which the winner was chosen by");
+    if (charged)
+        say_told(&found);
     say_score("test", sweep, &found.test, "opened once, for the winner alone");
     say_one_run(sweep, &found);
     say("tuning", tacit_tuned_words(o->on));
-    if (o->on == TACIT_TUNED_PRIVATE)
+    if (charged)
         say_charges(&found);
     say("use it", settings);
     free(settings);

@@ -68,12 +68,13 @@ typedef struct tacit_tuned {
     size_t tried, runs;
     tacit_interval validation, test; /* of the winner, over its seeds */
     double released;                 /* private: the mean score it won by; otherwise NaN */
+    double noise;                    /* private: deviation of the noise on an agent's score */
     double run_epsilon;              /* of one run of the winner; never told without what follows */
     /* private alone, otherwise NaN; all at the run's delta by its accountant: */
     double tries_epsilon;  /* what all tries released */
     double choice_epsilon; /* what the scores tell */
     double search_epsilon; /* both: of the whole search, the winner's models included */
-    double after_epsilon;  /* and with one more run of the winner */
+    double after_epsilon;  /* and with one more run, whichever had won; NaN: not known */
 } tacit_tuned;
 tacit_status tacit_sweep_tuned(const tacit_sweep *sweep, tacit_tuned *out, tacit_error *err);
 /* "--set protocol.mu=10 --set graph.k=5", quoted for a shell where need be (caller frees). */

@@ -300,5 +300,9 @@ const char *tacit_sweep_keep(const tacit_sweep *sweep)
                               TACIT_PEERS_SEE "this folder holds models, scores and the seeds of "
                                               "the noise: keep it to yourself"},
     };
+    if (sweep->tuner && sweep->tuner->options.on >= TACIT_TUNED_PRIVATE &&
+        sweep->secrecy == TACIT_KEEP_NOTHING)
+        return "this folder holds scores made of private records, which no epsilon covers: keep it "
+               "to yourself";
     return words[sweep->secrecy][sweep->keep_runs];
 }

@@ -25,6 +25,8 @@
 #include "experiment/tune.h"
 #include "privacy/release.h"
 
+#define MOST_KINDS 1000 /* of losses, where each is compared with all */
+
 uint64_t tacit_tune_seed(const tacit_sweep *sweep, size_t run, tacit_tune_stream stream)
 {
     static const char label[] = "tacit try 1";
@@ -239,6 +241,44 @@ static tacit_status add_up(const tacit_tuner *tuner, const tacit_losses *list, d
     return status;
 }
 
+/* All but how often; what came from equal texts is equal. */
+static bool same_loss(const tacit_loss *a, const tacit_loss *b)
+{
+    const double x[] = {a->noise, a->shift, a->sampling, a->epsilon, a->delta, a->categories};
+    const double y[] = {b->noise, b->shift, b->sampling, b->epsilon, b->delta, b->categories};
+    bool same = a->kind == b->kind && a->adjacency == b->adjacency;
+    for (size_t k = 0; k < sizeof x / sizeof *x && same; k++)
+        same = !(x[k] < y[k] || x[k] > y[k]);
+    return same;
+}
+
+/* One more run of any of the settings, to what all of them cost: which one it is depends on what
+ * was heard, so it is charged with each kind of loss as often as any try had it. False if there
+ * are too many kinds, or no memory. */
+static bool add_largest(tacit_losses *all, size_t tries)
+{
+    tacit_losses most = {0};
+    bool good = true;
+    for (size_t k = 0; k < tries && good; k++) {
+        size_t at = 0;
+        while (at < most.count && !same_loss(&most.all[at], &all->all[k]))
+            at++;
+        if (at == most.count)
+            good = at < MOST_KINDS && add_loss(&most, &all->all[k]);
+        else if (all->all[k].count > most.all[at].count)
+            most.all[at].count = all->all[k].count;
+    }
+    for (size_t k = 0; k < most.count && good; k++)
+        good = add_loss(all, &most.all[k]);
+    free(most.all);
+    return good;
+}
+
+static double score_noise(const tacit_cost *cost)
+{
+    return cost->mechanism == TACIT_MECHANISM_LAPLACE ? sqrt(2) * cost->noise : cost->noise;
+}
+
 static tacit_status charge(const tacit_sweep *sweep, tacit_tuned *out, tacit_error *err)
 {
     const tacit_tuner *tuner = sweep->tuner;
@@ -258,10 +298,9 @@ static tacit_status charge(const tacit_sweep *sweep, tacit_tuned *out, tacit_err
         status = add_up(tuner, &scores, &out->choice_epsilon, err);
     if (!status)
         status = add_up(tuner, &all, &out->search_epsilon, err);
-    if (!status && out->winner != SIZE_MAX) {
-        good = tacit_losses_read(&all, sweep->results[out->winner * sweep->seed_count].spent);
-        status = good ? add_up(tuner, &all, &out->after_epsilon, err) : TACIT_EINTERNAL;
-    }
+    if (!status && add_largest(&all, all.count - 1))
+        status = add_up(tuner, &all, &out->after_epsilon, err);
+    out->noise = score_noise(&tuner->score);
     free(all.all);
     free(scores.all);
     return status == TACIT_EINTERNAL ? tacit_out_of_memory(err) : status;
@@ -274,6 +313,7 @@ tacit_status tacit_sweep_tuned(const tacit_sweep *sweep, tacit_tuned *out, tacit
                          .validation = {0, NAN, NAN, NAN},
                          .test = {0, NAN, NAN, NAN},
                          .released = NAN,
+                         .noise = NAN,
                          .run_epsilon = NAN,
                          .tries_epsilon = NAN,
                          .choice_epsilon = NAN,

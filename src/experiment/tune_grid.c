@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a search looks. A grid that is too large for all of it to be tried is covered by an
- * additive recurrence: the n-th setting is frac(1/2 + n a_k) along key k, with a_k = g^-k and g
- * the root of g^(d+1) = g + 1 (for one key the golden ratio). It fills a box more evenly than
- * draws would, and depends on nothing. Then neighbours of the best are tried, first far, then near.
+ * Where a search looks. A grid that is too large for all of it to be tried is covered by Halton's
+ * points: along key k the n-th setting is n with its digits in base p_k mirrored at the point, p_k
+ * being the k-th prime. They fill a box more evenly than draws would, also seen from each side,
+ * and depend on nothing. Then neighbours of the best are tried, first far, then near.
  *
  * A fine range (0.01..100:x1.1) so stands for a continuous one.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,12 +75,25 @@ static size_t find_point(const tacit_sweep *sweep, const uint32_t *want)
 
 /* ---- spread ---- */
 
-static double root(size_t dimensions)
+static unsigned next_prime(unsigned p)
 {
-    double g = 2;
-    for (int i = 0; i < 64; i++)
-        g = pow(1 + g, 1 / ((double)dimensions + 1));
-    return g;
+    for (bool prime = false; !prime;) {
+        p++;
+        prime = true;
+        for (unsigned d = 2; d * d <= p && prime; d++)
+            prime = p % d != 0;
+    }
+    return p;
+}
+
+static double mirrored(size_t n, unsigned base)
+{
+    double x = 0, digit = 1;
+    for (; n > 0; n /= base) {
+        digit /= base;
+        x += digit * (double)(n % base);
+    }
+    return x;
 }
 
 static bool has(const size_t *list, size_t count, size_t item)
@@ -92,14 +104,13 @@ static bool has(const size_t *list, size_t count, size_t item)
     return false;
 }
 
-static void cell_of(const tacit_tuner *tuner, size_t axes, size_t n, double g, uint32_t *want)
+static void cell_of(const tacit_tuner *tuner, size_t axes, size_t n, uint32_t *want)
 {
-    double step = 1;
+    unsigned base = 1;
     for (size_t k = 0; k < axes; k++) {
         const tacit_tune_axis *axis = &tuner->axes[k];
-        step /= g;
-        const double x = 0.5 + (double)n * step;
-        size_t place = (size_t)((x - floor(x)) * (double)axis->count);
+        base = next_prime(base);
+        size_t place = (size_t)(mirrored(n, base) * (double)axis->count);
         place = place < axis->count ? place : axis->count - 1;
         want[k] = axis->order[place];
     }
@@ -115,14 +126,13 @@ bool tacit_tune_spread(tacit_tuner *tuner, const tacit_sweep *sweep, size_t coun
         free(want);
         return false;
     }
-    const double g = root(sweep->axis_count);
-    for (size_t n = 0; !all && n < 20 * count && tuner->spread_count < count; n++) {
-        cell_of(tuner, sweep->axis_count, n, g, want);
+    for (size_t n = 1; !all && n <= 20 * count && tuner->spread_count < count; n++) {
+        cell_of(tuner, sweep->axis_count, n, want);
         const size_t point = find_point(sweep, want);
         if (point != SIZE_MAX && !has(tuner->spread, tuner->spread_count, point))
             tuner->spread[tuner->spread_count++] = point;
     }
-    /* All of them, or what the recurrence did not find in small grids. */
+    /* All of them, or what those points did not meet in small grids. */
     for (size_t p = 0; p < sweep->point_count && tuner->spread_count < count; p++)
         if (all || !has(tuner->spread, tuner->spread_count, p))
             tuner->spread[tuner->spread_count++] = p;

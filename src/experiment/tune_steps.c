@@ -5,8 +5,8 @@
  * interruption can change one.
  *
  *   spread  all settings, or some spread over the grid, with few seeds each
- *   near    while settings may still be tried: neighbours of the best, a quarter of each key's
- *           values away; where that finds nothing better, half as far
+ *   near    while settings may still be tried: neighbours of the best, half as far as the first
+ *           ones are from each other; where that finds nothing better, half as far again
  *   seeds   twice as many seeds for all that are not clearly worse: those whose differences from
  *           the best, seed by seed, have a 95 % interval that reaches 0
  *   test    the winner alone, on test records
@@ -22,8 +22,6 @@
 
 #include "base/array.h"
 #include "experiment/tune.h"
-
-#define FIRST_SHARE 0.25
 
 typedef struct search {
     tacit_sweep *sweep;
@@ -212,7 +210,8 @@ static void near(search *s)
 {
     const size_t tries = s->tuner->options.tries;
     size_t tried = s->tuner->spread_count;
-    double share = FIRST_SHARE, mean;
+    const double axes = (double)s->sweep->axis_count;
+    double share = 0.5 / pow((double)tried, 1 / axes), mean;
     for (bool finest = false; tried < tries && !s->waits && !s->status;) {
         const size_t centre = best_of(s, s->tuner->few, &mean);
         if (centre == SIZE_MAX)

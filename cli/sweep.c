@@ -112,10 +112,10 @@ static const cli_example examples[] = {
     {"tacit sweep examples/separators.yaml -v data.agents=20..100:20 --seeds 3..12",
      "ten seeds, the same for each point"},
     {"tacit sweep --resume runs/separators-sweep-1", "go on after Ctrl-C"},
-    {"tacit sweep examples/separators.yaml -v protocol.mu=0.1..1000:x1.5 --optimize validation",
+    {"tacit sweep examples/separators.yaml -v protocol.mu=1..99:x1.2 -O validation",
      "search a fine range for the best mu"},
-    {"tacit sweep clinics.yaml -v protocol.mu=1,10,100 --optimize validation --tuned-on private",
-     "the same on private records: all tries are charged"},
+    {"tacit sweep mine.yaml -v protocol.mu=1,9 -O validation --tuned-on private",
+     "on private records: every try is charged"},
 };
 
 /* ---- words on the command line ---- */
@@ -199,11 +199,17 @@ static tacit_status remark_idle(const tacit_sweep *sweep, tacit_error *err)
 
 /* ---- the sweep ---- */
 
+typedef struct watching {
+    cli_progress bar;
+    bool search; /* how many runs it will be is not known before */
+} watching;
+
 static void on_progress(void *ctx, size_t finished, size_t total, double share)
 {
-    cli_progress *progress = ctx;
-    snprintf(progress->label, sizeof progress->label, "%zu of %zu runs", finished, total);
-    cli_progress_step(progress, share, 1);
+    watching *w = ctx;
+    snprintf(w->bar.label, sizeof w->bar.label, "%zu of %s%zu runs", finished,
+             w->search ? "at most " : "", total);
+    cli_progress_step(&w->bar, share, 1);
 }
 
 static tacit_status claim(const tacit_sweep *sweep, const sweep_flags *flags, char *folder,
@@ -230,17 +236,17 @@ static tacit_status run_sweep(tacit_sweep *sweep, const sweep_flags *flags,
     tacit_status status = claim(sweep, flags, folder, sizeof folder, err);
     if (status)
         return status;
-    cli_progress progress;
-    cli_progress_begin(&progress, "sweep", flags->quiet);
+    watching watch = {.search = tacit_sweep_tuning(sweep) != NULL};
+    cli_progress_begin(&watch.bar, "sweep", flags->quiet);
     const tacit_sweep_request request = {.folder = folder,
                                          .resume = *flags->resume != '\0',
                                          .threads = cli_threads(flags->threads),
                                          .stop = cli_stop(),
                                          .progress = on_progress,
-                                         .progress_ctx = &progress};
+                                         .progress_ctx = &watch};
     cli_catch_signals();
     status = tacit_sweep_run(sweep, &request, err);
-    cli_progress_end(&progress);
+    cli_progress_end(&watch.bar);
     const size_t done = tacit_sweep_runs(sweep) - tacit_sweep_count(sweep, TACIT_SWEEP_WAITING);
     if (status == TACIT_EINTERRUPTED && tacit_sweep_tuning(sweep))
         tacit_fail(err, status,
@@ -260,6 +266,8 @@ static tacit_status run_sweep(tacit_sweep *sweep, const sweep_flags *flags,
     }
     tacit_status said = flags->json ? sweep_say_json(sweep, metric, err)
                                     : sweep_say_words(sweep, flags, metric, folder, err);
+    if (!said && tacit_sweep_tuning(sweep))
+        sweep_warn_tuned(sweep);
     return said ? said : status;
 }
 

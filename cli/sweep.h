@@ -30,6 +30,8 @@ tacit_status sweep_read_tuning(const sweep_flags *flags, tacit_tune_options *opt
                                const tacit_tune_options **out, tacit_error *err);
 /* The winner, what it scored, and what its epsilon covers. */
 tacit_status sweep_say_tuned(const tacit_sweep *sweep, tacit_error *err);
+/* What must be heard whatever is printed: that nothing was charged. */
+void sweep_warn_tuned(const tacit_sweep *sweep);
 
 /* ---- sweep_folder.c ---- */
 /* For --force: remove a sweep's folder if it is one and holds nothing else. */

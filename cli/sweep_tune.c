@@ -123,11 +123,12 @@ static void say_charges(const tacit_tuned *found)
         snprintf(more, sizeof more, "; %s with one more run of the winner", number[3]);
     snprintf(text, sizeof text,
              "epsilon %s for all of it, at the same delta and against the same adversary: %s for "
-             "what %zu tries release and %s for what is told of their scores, composed%s",
-             number[0], number[1], found->runs, number[2], more);
+             "what %zu tries release and %s for what is told of their scores, composed%s%s",
+             number[0], number[1], found->runs, number[2], more,
+             found->unsound ? "; UNSOUND, for some of the tries are claims"
+             : found->leaks ? "; not counting what the notes above name"
+                            : "");
     say("search", text);
-    if (found->search_epsilon > 0 && isinf(found->search_epsilon))
-        cli_remark("the search costs more than any epsilon: something came out without noise");
 }
 
 /* What it was chosen by is not the score. */
@@ -167,8 +168,12 @@ tacit_status sweep_say_tuned(const tacit_sweep *sweep, tacit_error *err)
         say_charges(&found);
     say("use it", settings);
     free(settings);
-    if (o->on == TACIT_TUNED_UNCHARGED)
+    return TACIT_OK;
+}
+
+void sweep_warn_tuned(const tacit_sweep *sweep)
+{
+    if (tacit_sweep_tuning(sweep)->on == TACIT_TUNED_UNCHARGED)
         cli_complain("NO EPSILON COVERS THIS SEARCH: which setting won is made of private records; "
                      "--tuned-on private charges it");
-    return TACIT_OK;
 }

@@ -122,6 +122,15 @@ standardise: a leak not told@src/data/deal.c@s/(scale ? TACIT_LEAK_SCALE : 0U)/0
 ratings: means from test ratings too@src/data/ratings.c@s/sum += m->split\[k\] == TACIT_TRAIN ? r->rating\[k\].value : 0/sum += r->rating[k].value/@unit/ratings_test
 als: regulariser not weighted@src/data/als.c@s/als->lambda \* (double)(end - begin)/als->lambda/@unit/als_test
 libsvm: indices in any order@src/data/libsvm.c@s/index <= before || //@unit/libsvm_test
+search: chooses on test records@src/experiment/tune_steps.c@s/r->value\[TACIT_SWEEP_VALIDATION\];/r->value[TACIT_SWEEP_TEST];/@unit/tune_test
+search: test records of every try@src/experiment/sweep_one.c@s/if (!sweep->tuner || one->open)/if (true)/@unit/tune_test
+search: other tries not charged@src/experiment/tune_charge.c@s/r < tacit_sweep_runs(sweep) \&\& good; r++)/r < 1 \&\& good; r++)/@unit/tune_test
+search: the choice not charged@src/experiment/tune_charge.c@s/ || !add_loss(\&all, \&score)//@unit/tune_test
+search: noise of one try in all@src/experiment/tune_charge.c@s/{(uint64_t)run, /{0, /@unit/tune_test
+search: private scores without noise@src/experiment/tune_charge.c@s/noise \* 1.00001, err/noise * 1e-9, err/@unit/tune_test
+search: private, and looks before it charges@src/experiment/tune_plan.c@s/charges || t->sweep->seed_count < FEW/t->sweep->seed_count < FEW/@unit/tune_test
+search: decides before all have run@src/experiment/tune_steps.c@s/if (is_over(s, run))/if (is_over(s, run) || (k > 0 \&\& is_over(s, run - 1)))/@unit/tune_test
+search: nobody is dropped@src/experiment/tune_steps.c@s/isnan(gap.mean) || gap.low > 0/false/@unit/tune_test
 sweep: deviation of a population@src/experiment/sweep_means.c@s/square \/ (double)(n - 1) \/ (double)n/square \/ (double)n \/ (double)n/@unit/sweep_test
 ledger file: the disk is not waited for@src/privacy/ledger_store.c@s/PRAGMA synchronous=EXTRA/PRAGMA synchronous=NORMAL/@unit/ledger_disk_test
 ledger file: a log that can be lost@src/privacy/ledger_store.c@s/journal_mode=TRUNCATE", "truncate"/journal_mode=WAL", "wal"/;s/if (logs)/if (false)/@unit/ledger_disk_test

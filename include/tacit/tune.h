@@ -75,6 +75,8 @@ typedef struct tacit_tuned {
     double choice_epsilon; /* what the scores tell */
     double search_epsilon; /* both: of the whole search, the winner's models included */
     double after_epsilon;  /* and with one more run, whichever had won; NaN: not known */
+    bool leaks;            /* of some tries something is not counted: their guarantees say what */
+    bool unsound;          /* and of some the epsilon is a claim */
 } tacit_tuned;
 tacit_status tacit_sweep_tuned(const tacit_sweep *sweep, tacit_tuned *out, tacit_error *err);
 /* "--set protocol.mu=10 --set graph.k=5", quoted for a shell where need be (caller frees). */

@@ -9,6 +9,9 @@
 /* Stands in the words of TACIT_LEAK_CLAIM, so that who has only the words knows too. */
 #define TACIT_UNSOUND "(UNSOUND)"
 
+/* Stands before what an epsilon says nothing about. */
+#define TACIT_NOT_COUNTED "not counted: "
+
 /* What results must be kept secret for, although they come with an epsilon. */
 typedef enum tacit_secrecy {
     TACIT_KEEP_NOTHING,

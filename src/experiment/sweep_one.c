@@ -65,7 +65,7 @@ static char *guarantee(const tacit_sweep *sweep, const tacit_session *s)
                        tacit_trust_name(tacit_protocol_trust(s->experiment->protocol,
                                                              s->experiment->protocol_options)));
     for (size_t i = 0; i < leaks; i++)
-        tacit_write_format(&out, "%s%s", i ? ", " : "; not counted: ", leak[i]);
+        tacit_write_format(&out, "%s%s", i ? ", " : "; " TACIT_NOT_COUNTED, leak[i]);
     tacit_tune_words(&out, sweep);
     return tacit_writer_take(&out);
 }

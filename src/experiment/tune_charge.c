@@ -320,6 +320,11 @@ tacit_status tacit_sweep_tuned(const tacit_sweep *sweep, tacit_tuned *out, tacit
                          .search_epsilon = NAN,
                          .after_epsilon = NAN};
     out->tried = tuner->tried;
+    for (size_t i = 0; i < tuner->tried; i++) {
+        const char *guarantee = tacit_sweep_guarantee(sweep, tuner->order[i]);
+        out->leaks = out->leaks || strstr(guarantee, TACIT_NOT_COUNTED);
+        out->unsound = out->unsound || tacit_sweep_unsound(sweep, tuner->order[i]);
+    }
     out->runs =
         tacit_sweep_count(sweep, TACIT_SWEEP_DONE) + tacit_sweep_count(sweep, TACIT_SWEEP_FAILED);
     if (out->winner != SIZE_MAX) {

@@ -98,7 +98,10 @@ void tacit_tune_page(tacit_writer *out, const tacit_sweep *sweep)
         epsilon_figure(out, "epsilon", found.run_epsilon,
                        tacit_sweep_guarantee(sweep, found.winner));
         epsilon_figure(out, "epsilon of the search", found.search_epsilon,
-                       "all tries and what was told of their scores");
+                       found.unsound ? "a claim: some of the tries are UNSOUND"
+                       : found.leaks ? "all tries and what was told of their scores, but not what "
+                                       "the notes below call not counted"
+                                     : "all tries and what was told of their scores");
         epsilon_figure(out, "and one more run", found.after_epsilon,
                        "the search, and the winner run once more");
         tacit_page_table_end(out);

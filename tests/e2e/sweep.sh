@@ -250,6 +250,117 @@ grep -qF 'cannot write "tight/runs.csv"' err.txt || complain "a full disk: $(cat
 "$TACIT" sweep --resume tight --quiet >/dev/null 2>err.txt || complain "room again: $(cat err.txt)"
 same roomy tight "a full disk"
 
+# ---- searches ----
+search=(small.yaml --vary protocol.mu=0.1..1000:x2 --optimize validation)
+expect 2 '--optimize: unknown metric "validatoin"; did you mean "validation"?' \
+    "$TACIT" sweep small.yaml --vary protocol.mu=1,2 --optimize validatoin
+expect 2 'test records are opened once, for the winner' "$TACIT" sweep small.yaml --vary protocol.mu=1,2 --optimize test
+expect 2 '"messages" does not say how good a setting is' \
+    "$TACIT" sweep small.yaml --vary protocol.mu=1,2 --optimize messages
+expect 2 'nothing to choose from' "$TACIT" sweep small.yaml --optimize validation
+expect 2 '"--tries" is "0"; expected an integer from 1' "$TACIT" sweep "${search[@]}" --tries 0
+expect 2 '"--tries" is for --optimize' "$TACIT" sweep small.yaml --vary protocol.mu=1,2 --tries 3
+expect 2 '"--tuned-on" is for --optimize' "$TACIT" sweep small.yaml --vary protocol.mu=1,2 --tuned-on public
+expect 2 '--best does not go with --optimize' "$TACIT" sweep "${search[@]}" --best test
+expect 2 '--keep-runs does not go with --optimize' "$TACIT" sweep "${search[@]}" --keep-runs
+expect 2 '"--choice-epsilon" is for --tuned-on private' "$TACIT" sweep "${search[@]}" --choice-epsilon 1
+expect 2 '"--tuned-on" is "privat"; expected one of' "$TACIT" sweep "${search[@]}" --tuned-on privat
+expect 2 'those are nobody' "$TACIT" sweep "${search[@]}" --tuned-on private-uncharged
+expect 3 'no validation records to choose by' "$TACIT" sweep "${search[@]}" --set data.validation-records=0
+
+# same_search FOLDER OTHER WORDS
+same_search() {
+    same "$1" "$2" "$3"
+    cmp -s "$1/search.csv" "$2/search.csv" || complain "$3: search.csv differs"
+}
+"$TACIT" sweep "${search[@]}" --tries 8 --out found --threads 1 >words.txt 2>err.txt || complain "search: $(cat err.txt)"
+"$TACIT" sweep "${search[@]}" --tries 8 --out found2 --threads 2 --json >found.json 2>err.txt || complain "search: $(cat err.txt)"
+same_search found found2 "a search, two threads"
+grep -q 'use it  *--set protocol.mu=' words.txt || complain "a search: no flags: $(cat words.txt)"
+grep -q 'opened once, for the' words.txt || complain "a search: no test score: $(cat words.txt)"
+grep -q 'of one run, tuned on simulated records' words.txt || complain "a search: an epsilon alone: $(cat words.txt)"
+grep -q 'best so far' found/report.html || complain "a search: no curve"
+"$TACIT" sweep --resume found >again.txt 2>err.txt || complain "resume of a complete search: $(cat err.txt)"
+cmp -s words.txt again.txt || complain "a complete search, resumed, says something else"
+python3 - <<'PY' || complain "a search: the figures are wrong"
+import csv, json
+found = json.load(open("found.json"))
+tuning = found["tuning"]
+assert tuning["tuned_on"] == "simulated" and tuning["search_covered"] and found["complete"]
+rows = list(csv.DictReader(open("found/runs.csv")))
+means = list(csv.DictReader(open("found/means.csv")))
+tries = list(csv.DictReader(open("found/search.csv")))
+assert len(means) == len(tries) == tuning["tried"] <= 8
+best = max((m for m in means if m["n"] == "5"), key=lambda m: float(m["validation_mean"]))
+assert tuning["winner"]["set"] == "--set protocol.mu=" + best["protocol.mu"]
+assert found["points"][found["best"]["point"]]["values"]["protocol.mu"] == float(best["protocol.mu"])
+for row in rows: # test records: of the winner alone
+    assert (row["test"] != "") == (row["protocol.mu"] == best["protocol.mu"]) == (row["status"] == "opened"), row
+assert [t["winner"] for t in tries].count("yes") == 1
+PY
+
+# A search that is cut goes on as if nobody had disturbed.
+rm -rf cut
+"$TACIT" sweep longer.yaml --vary protocol.mu=1..100:x3 --optimize validation --out hunt --quiet >/dev/null || complain "hunt"
+"$TACIT" sweep longer.yaml --vary protocol.mu=1..100:x3 --optimize validation --out cut --quiet --threads 2 >/dev/null 2>err.txt &
+pid=$!
+for _ in $(seq 200); do
+    [ -e cut/runs.csv ] && [ "$(wc -l <cut/runs.csv)" -ge 3 ] && break
+    sleep 0.01
+done
+kill -s INT $pid 2>/dev/null
+wait $pid
+code=$?
+if [ $code -ne 0 ]; then
+    [ $code -eq 130 ] || complain "a search, Ctrl-C: exit $code: $(cat err.txt)"
+    grep -qF 'runs of the search are done; go on with "tacit sweep --resume cut"' err.txt || complain "a search, Ctrl-C: $(cat err.txt)"
+    [ ! -e cut/search.csv ] || complain "a search, Ctrl-C: the end of half a search"
+    "$TACIT" sweep --resume cut --quiet >/dev/null 2>err.txt || complain "a search, resumed: $(cat err.txt)"
+    same_search hunt cut "a search, Ctrl-C"
+fi
+
+# Private records: said, charged, or loudly not.
+printf 'a,x,z,y\n' >own.csv
+for k in $(seq 240); do echo "$((k % 12)),$((k % 7 - 3)),$((k % 5 - 2)),$(((k % 7 - 3) * 2 + k % 5 > 2 ? 1 : -1))"; done >>own.csv
+cat >own.yaml <<'YAML'
+run: {name: own, time: 10, every: 0}
+data: {source: csv, path: own.csv, agent-column: a, label-column: y, bound: l2, validation-fraction: 0.3, test-fraction: 0.2}
+graph: {kind: complete}
+privacy: {mechanism: gaussian, clip: 0.5, epsilon: 2, releases: 3}
+YAML
+own=(own.yaml --vary protocol.mu=1,10,100 --optimize validation)
+expect 2 'say whose they are: --tuned-on public' "$TACIT" sweep "${own[@]}"
+expect 2 'not drawn from a seed' "$TACIT" sweep "${own[@]}" --tuned-on simulated
+[ ! -e runs/own-sweep-1 ] || complain "a refused search left a folder"
+says 'public by the word of who ran this' "$TACIT" sweep "${own[@]}" --tuned-on public --out public
+"$TACIT" sweep "${own[@]}" --tuned-on private-uncharged --out loud --quiet --json >loud.json 2>err.txt || complain "uncharged: $(cat err.txt)"
+grep -q 'NO EPSILON COVERS THIS SEARCH' err.txt || complain "uncharged: not loud: $(cat err.txt)"
+grep -q 'NOT COVERING THE SEARCH' loud/means.csv loud/report.html loud/runs.csv || complain "uncharged: an epsilon alone"
+says 'unbounded with the search' "$TACIT" sweep --resume loud
+"$TACIT" sweep "${own[@]}" --tuned-on private --out charged --threads 2 --json >charged.json 2>err.txt || complain "charged: $(cat err.txt)"
+"$TACIT" run own.yaml --out one --json --quiet >/dev/null || complain "run of own.yaml"
+python3 - <<'PY' || complain "charged: the figures are wrong"
+import json, math
+eps = json.load(open("charged.json"))["tuning"]["epsilon"]
+one = json.loads(open("one/ledger.jsonl").read().splitlines()[1])
+# Nine Gaussians, three of each try, are one (Balle, Wang 2018).
+mu = math.sqrt(3 * one["releases"]) * one["sensitivity"] / one["noise"]
+def delta(e):
+    tail = lambda x: math.erfc(x / math.sqrt(2)) / 2
+    return tail(e / mu - mu / 2) - math.exp(e) * tail(e / mu + mu / 2)
+low, want = 0, 50
+for _ in range(100):
+    middle = (low + want) / 2
+    low, want = (middle, want) if delta(middle) > 1e-5 else (low, middle)
+assert abs(eps["tries"]["epsilon"] - want) < 1e-3 * want, (eps, want)
+assert eps["one_run"]["epsilon"] <= 2 < eps["tries"]["epsilon"] < eps["search"]["epsilon"] < eps["search_and_one_more_run"]["epsilon"]
+assert 0.99 < eps["choice"]["epsilon"] <= 1
+assert eps["search"]["epsilon"] < eps["tries"]["epsilon"] + 1  # composed, not added
+assert "the search costs more" in eps["guarantee"]
+PY
+says 'told' "$TACIT" sweep --resume charged
+says 'keep it to yourself' "$TACIT" sweep --resume charged
+
 # ---- help and completion ----
 "$TACIT" help sweep >help.txt
 awk 'length($0) > 80 { exit 1 }' help.txt || complain "help sweep: over 80 columns"

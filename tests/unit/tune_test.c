@@ -84,6 +84,8 @@ static void pretend(tacit_sweep *sweep, score_law *law, bool up)
                                            .score_up = up,
                                            .released = NAN,
                                            .opened = sweep->tuner->testing};
+            if (sweep->tuner->options.on == TACIT_TUNED_PRIVATE)
+                result->released = 1 - score; /* and says the opposite */
             snprintf(result->score, sizeof result->score, up ? "accuracy" : "rmse");
             result->value[TACIT_SWEEP_VALIDATION] = score;
             result->value[TACIT_SWEEP_TEST] = 1 - score;
@@ -367,6 +369,29 @@ static void tries_are_charged(void **state)
     tacit_sweep_free(sweep);
 }
 
+/* What is charged is fixed before anything is heard: all settings and all seeds at once. And it is
+ * chosen by what was told, not by the scores. */
+static void charged_tries_are_fixed(void **state)
+{
+    (void)state;
+    tacit_sweep *sweep = must_plan(noisy, VARY("protocol.mu=1..50"), "6",
+                                   (tacit_tune_options){.on = TACIT_TUNED_PRIVATE, .tries = 4});
+    bool more;
+    tacit_error err = {0};
+    check_ok(tacit_tune_next(sweep, &more, &err), &err);
+    assert_int_equal(sweep->tuner->wanted_count, 24);
+    pretend(sweep, hill, true);
+    const tacit_tune_step *steps;
+    assert_int_equal(tacit_tune_steps(sweep, &steps), 2);
+    assert_int_equal(steps[1].kind, TACIT_TUNE_TEST);
+    size_t worst = sweep->tuner->order[0];
+    for (size_t i = 0; i < 4; i++)
+        if (hill(sweep->tuner->order[i], 0) < hill(worst, 0))
+            worst = sweep->tuner->order[i];
+    assert_int_equal(sweep->tuner->winner, worst);
+    tacit_sweep_free(sweep);
+}
+
 /* Settings that do the same: in a charged search their noise must differ, as it does between
  * real runs, and otherwise it must not. */
 static void noise_is_drawn_anew(void **state)
@@ -521,6 +546,7 @@ int main(void)
         cmocka_unit_test(threads_and_pieces),
         cmocka_unit_test(test_is_opened_once),
         cmocka_unit_test(tries_are_charged),
+        cmocka_unit_test(charged_tries_are_fixed),
         cmocka_unit_test(noise_is_drawn_anew),
         cmocka_unit_test(told_scores_follow_scores),
         cmocka_unit_test(refusals),

@@ -78,7 +78,7 @@ typedef struct tacit_tuned {
     bool leaks;            /* of some tries something is not counted: their guarantees say what */
     bool unsound;          /* and of some the epsilon is a claim */
 } tacit_tuned;
-tacit_status tacit_sweep_tuned(const tacit_sweep *sweep, tacit_tuned *out, tacit_error *err);
+void tacit_sweep_tuned(const tacit_sweep *sweep, tacit_tuned *out);
 /* "--set protocol.mu=10 --set graph.k=5", quoted for a shell where need be (caller frees). */
 char *tacit_sweep_settings(const tacit_sweep *sweep, size_t point);
 

@@ -230,15 +230,14 @@ out:
 
 /* ---- all of it ---- */
 
-/* NaN: this accountant cannot tell; that is no small number. */
-static tacit_status add_up(const tacit_tuner *tuner, const tacit_losses *list, double *epsilon,
-                           tacit_error *err)
+/* What cannot be added up is not claimed to be small: neither what this accountant has nothing to
+ * say about, nor what there is no memory for. */
+static double add_up(const tacit_tuner *tuner, const tacit_losses *list)
 {
-    tacit_status status = tacit_account_epsilon(tuner->budget.accountant, list->all, list->count,
-                                                tuner->budget.delta, epsilon, err);
-    if (!status && isnan(*epsilon))
-        *epsilon = INFINITY;
-    return status;
+    double epsilon = INFINITY;
+    const tacit_status status = tacit_account_epsilon(
+        tuner->budget.accountant, list->all, list->count, tuner->budget.delta, &epsilon, NULL);
+    return status || isnan(epsilon) ? INFINITY : epsilon;
 }
 
 /* All but how often; what came from equal texts is equal. */
@@ -279,7 +278,7 @@ static double score_noise(const tacit_cost *cost)
     return cost->mechanism == TACIT_MECHANISM_LAPLACE ? sqrt(2) * cost->noise : cost->noise;
 }
 
-static tacit_status charge(const tacit_sweep *sweep, tacit_tuned *out, tacit_error *err)
+static void charge(const tacit_sweep *sweep, tacit_tuned *out)
 {
     const tacit_tuner *tuner = sweep->tuner;
     tacit_losses all = {0}, scores = {0};
@@ -288,25 +287,23 @@ static tacit_status charge(const tacit_sweep *sweep, tacit_tuned *out, tacit_err
     for (size_t r = 0; r < tacit_sweep_runs(sweep) && good; r++)
         if (sweep->results[r].state == TACIT_SWEEP_DONE)
             good = sweep->results[r].spent && tacit_losses_read(&all, sweep->results[r].spent);
-    tacit_status status = good ? add_up(tuner, &all, &out->tries_epsilon, err) : TACIT_EINTERNAL;
+    const size_t tries = all.count;
+    out->tries_epsilon = good ? add_up(tuner, &all) : INFINITY;
     /* As planned: a search that is not over has told no less when it is. */
     tacit_cost_loss(&tuner->score, tuner->spread_count * sweep->seed_count, &score);
     score.adjacency = tuner->adjacency;
-    if (!status && (!add_loss(&scores, &score) || !add_loss(&all, &score)))
-        status = TACIT_EINTERNAL;
-    if (!status)
-        status = add_up(tuner, &scores, &out->choice_epsilon, err);
-    if (!status)
-        status = add_up(tuner, &all, &out->search_epsilon, err);
-    if (!status && add_largest(&all, all.count - 1))
-        status = add_up(tuner, &all, &out->after_epsilon, err);
+    good = add_loss(&scores, &score) && good;
+    good = add_loss(&all, &score) && good;
+    out->choice_epsilon = good ? add_up(tuner, &scores) : INFINITY;
+    out->search_epsilon = good ? add_up(tuner, &all) : INFINITY;
+    if (good && add_largest(&all, tries))
+        out->after_epsilon = add_up(tuner, &all);
     out->noise = score_noise(&tuner->score);
     free(all.all);
     free(scores.all);
-    return status == TACIT_EINTERNAL ? tacit_out_of_memory(err) : status;
 }
 
-tacit_status tacit_sweep_tuned(const tacit_sweep *sweep, tacit_tuned *out, tacit_error *err)
+void tacit_sweep_tuned(const tacit_sweep *sweep, tacit_tuned *out)
 {
     const tacit_tuner *tuner = sweep->tuner;
     *out = (tacit_tuned){.winner = tuner->winner,
@@ -336,5 +333,6 @@ tacit_status tacit_sweep_tuned(const tacit_sweep *sweep, tacit_tuned *out, tacit
         if (tacit_tuner_charges(tuner))
             out->released = tacit_tune_mean(sweep, out->winner, sweep->seed_count);
     }
-    return tacit_tuner_charges(tuner) ? charge(sweep, out, err) : TACIT_OK;
+    if (tacit_tuner_charges(tuner))
+        charge(sweep, out);
 }

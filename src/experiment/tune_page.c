@@ -81,10 +81,7 @@ void tacit_tune_page(tacit_writer *out, const tacit_sweep *sweep)
 {
     const tacit_tune_options *o = &sweep->tuner->options;
     tacit_tuned found;
-    if (tacit_sweep_tuned(sweep, &found, NULL)) {
-        out->failed = true;
-        return;
-    }
+    tacit_sweep_tuned(sweep, &found);
     tacit_page_heading(out, "The search");
     tacit_page_words(out, tacit_tuned_words(o->on), o->on == TACIT_TUNED_UNCHARGED);
     if (found.winner == SIZE_MAX)

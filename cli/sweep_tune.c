@@ -122,9 +122,11 @@ static void say_charges(const tacit_tuned *found)
     if (!isnan(found->after_epsilon))
         snprintf(more, sizeof more, "; %s with one more run of the winner", number[3]);
     snprintf(text, sizeof text,
-             "epsilon %s for all of it, at the same delta and against the same adversary: %s for "
-             "what %zu tries release and %s for what is told of their scores, composed%s%s",
-             number[0], number[1], found->runs, number[2], more,
+             "epsilon %s for all of it, at the same delta and against %s: %s for what"
+             " %zu tries release and %s for what is told of their scores, composed%s%s",
+             number[0],
+             found->trust == TACIT_TRUST_SILENT ? "who hears the scores" : "the same adversary",
+             number[1], found->runs, number[2], more,
              found->unsound ? "; UNSOUND, for some of the tries are claims"
              : found->leaks ? "; not counting what the notes above name"
                             : "");
@@ -161,7 +163,10 @@ tacit_status sweep_say_tuned(const tacit_sweep *sweep, tacit_error *err)
         say_told(&found);
     say_score("test", sweep, &found.test, "opened once, for the winner alone");
     say_one_run(sweep, &found);
-    say("tuning", tacit_tuned_words(o->on));
+    say("tuning", found.rehearsal ? "a rehearsal on simulated records, charged as on private ones: "
+                                    "every message of every try, and every agent's score of it, "
+                                    "with noise"
+                                  : tacit_tuned_words(o->on));
     if (charged)
         say_charges(&found);
     say("use it", settings);

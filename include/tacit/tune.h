@@ -77,6 +77,8 @@ typedef struct tacit_tuned {
     double after_epsilon;  /* and with one more run, whichever had won; NaN: not known */
     bool leaks;            /* of some tries something is not counted: their guarantees say what */
     bool unsound;          /* and of some the epsilon is a claim */
+    bool rehearsal;        /* the records are simulated, and charged as if they were not */
+    tacit_trust trust;     /* against whom */
 } tacit_tuned;
 void tacit_sweep_tuned(const tacit_sweep *sweep, tacit_tuned *out);
 /* "--set protocol.mu=10 --set graph.k=5", quoted for a shell where need be (caller frees). */

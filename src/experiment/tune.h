@@ -25,6 +25,7 @@ typedef struct tacit_tuner {
     tacit_unit unit;
     tacit_adjacency adjacency;
     tacit_cost score;
+    bool on_file; /* some records are read, not drawn */
     /* the search so far, as tacit_tune_next last saw it */
     size_t *level; /* of each point: seeds that it was given; 0: not tried */
     size_t *order; /* points in the order they were first tried */

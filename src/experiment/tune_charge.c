@@ -299,6 +299,8 @@ static void charge(const tacit_sweep *sweep, tacit_tuned *out)
     if (good && add_largest(&all, tries))
         out->after_epsilon = add_up(tuner, &all);
     out->noise = score_noise(&tuner->score);
+    out->rehearsal = !tuner->on_file;
+    out->trust = tuner->budget.trust;
     free(all.all);
     free(scores.all);
 }

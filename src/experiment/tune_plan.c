@@ -60,6 +60,7 @@ static tacit_status check_source(terms *t, const tacit_experiment *x, tacit_erro
 {
     tacit_tune_options *o = &t->tuner->options;
     const bool drawn = tacit_source_is_drawn(x->data.source);
+    t->tuner->on_file = t->tuner->on_file || !drawn;
     if (o->on == TACIT_TUNED_SIMULATED && !drawn)
         return tacit_fail(err, TACIT_EUSAGE,
                           "--tuned-on simulated: \"data.source\" reads a file, and its records are "

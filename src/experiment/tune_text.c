@@ -119,6 +119,7 @@ void tacit_tune_json(tacit_json *json, const tacit_sweep *sweep)
             json_epsilon(json, "choice", found.choice_epsilon);
             json_epsilon(json, "search", found.search_epsilon);
             json_epsilon(json, "search_and_one_more_run", found.after_epsilon);
+            tacit_json_bool(json, "rehearsal", found.rehearsal);
             tacit_json_bool(json, "leaks", found.leaks);
             tacit_json_bool(json, "unsound", found.unsound);
         }

@@ -135,10 +135,11 @@ static bool read_value(const char *field, double *out)
     return *end == '\0' && !isnan(*out);
 }
 
-/* What a search has besides. */
-static bool read_tuned(const tacit_sweep *sweep, char **rest, tacit_sweep_result *out,
+/* What a search has besides: both where it is charged and the run is done, otherwise neither. */
+static bool read_tuned(const tacit_sweep *sweep, char **rest, bool done, tacit_sweep_result *out,
                        const char **spent)
 {
+    const bool charged = done && tacit_tuner_charges(sweep->tuner);
     out->released = NAN;
     *spent = NULL;
     if (!sweep->tuner)
@@ -148,7 +149,7 @@ static bool read_tuned(const tacit_sweep *sweep, char **rest, tacit_sweep_result
     tacit_losses losses = {0};
     const bool good = released && *spent && read_value(released, &out->released) &&
                       tacit_losses_read(&losses, *spent) &&
-                      isnan(out->released) != tacit_tuner_charges(sweep->tuner);
+                      (isnan(out->released) ? !charged : charged);
     free(losses.all);
     return good;
 }
@@ -181,8 +182,7 @@ static bool read_result(const tacit_sweep *sweep, char *rest, tacit_sweep_result
             return false;
     }
     const char *spent = "";
-    if (!(done ? read_tuned(sweep, &rest, out, &spent)
-               : !sweep->tuner || (next_field(&rest) && next_field(&rest))))
+    if (!read_tuned(sweep, &rest, done, out, &spent))
         return false;
     const char *guarantee = next_field(&rest);
     if (!guarantee || !next_field(&rest) || rest)

@@ -301,8 +301,8 @@ PY
 
 # A search that is cut goes on as if nobody had disturbed.
 rm -rf cut
-"$TACIT" sweep longer.yaml --vary protocol.mu=1..100:x3 --optimize validation --out hunt --quiet >/dev/null || complain "hunt"
-"$TACIT" sweep longer.yaml --vary protocol.mu=1..100:x3 --optimize validation --out cut --quiet --threads 2 >/dev/null 2>err.txt &
+"$TACIT" sweep longer.yaml --vary protocol.mu=1..100:x10 --seeds 3 --optimize validation --out hunt --quiet >/dev/null || complain "hunt"
+"$TACIT" sweep longer.yaml --vary protocol.mu=1..100:x10 --seeds 3 --optimize validation --out cut --quiet --threads 2 >/dev/null 2>err.txt &
 pid=$!
 for _ in $(seq 200); do
     [ -e cut/runs.csv ] && [ "$(wc -l <cut/runs.csv)" -ge 3 ] && break
@@ -358,6 +358,8 @@ assert 0.99 < eps["choice"]["epsilon"] <= 1
 assert eps["search"]["epsilon"] < eps["tries"]["epsilon"] + 1  # composed, not added
 assert "the search costs more" in eps["guarantee"]
 PY
+[ "$(stat -c %a charged/runs.csv charged/means.csv charged/search.csv charged/report.html | sort -u)" = 600 ] ||
+    complain "charged: scores that others can read"
 says 'told' "$TACIT" sweep --resume charged
 says 'keep it to yourself' "$TACIT" sweep --resume charged
 

@@ -9,10 +9,14 @@
 
 static void epsilon_figure(tacit_writer *out, const char *label, double epsilon, const char *words)
 {
+    char number[40];
+    snprintf(number, sizeof number, "%.6g", epsilon);
+    if (strtod(number, NULL) < epsilon) /* rounded to the safe side */
+        snprintf(number, sizeof number, "%.6g", epsilon * (1 + 5e-6));
     if (isinf(epsilon))
         tacit_page_figure(out, label, "unbounded, %s", words);
     else if (!isnan(epsilon))
-        tacit_page_figure(out, label, "%.6g, %s", epsilon, words);
+        tacit_page_figure(out, label, "%s, %s", number, words);
 }
 
 static void interval_figure(tacit_writer *out, const char *label, const tacit_interval *i,
@@ -90,9 +94,14 @@ void tacit_tune_page(tacit_writer *out, const tacit_sweep *sweep)
         char *settings = tacit_sweep_settings(sweep, found.winner);
         tacit_page_table(out);
         tacit_page_figure(out, "winner", "%s", settings ? settings : "");
-        interval_figure(out, "validation", &found.validation, "what it was chosen by");
+        interval_figure(out, "validation", &found.validation,
+                        tacit_tuner_charges(sweep->tuner)
+                            ? "for its owner alone: it was chosen by what was told of it with noise"
+                            : "what it was chosen by");
         interval_figure(out, "test", &found.test, "opened once, for the winner alone");
-        epsilon_figure(out, "epsilon", found.run_epsilon,
+        if (o->on == TACIT_TUNED_UNCHARGED)
+            epsilon_figure(out, "epsilon", INFINITY, "with the search, which nothing covers");
+        epsilon_figure(out, "epsilon of one run", found.run_epsilon,
                        tacit_sweep_guarantee(sweep, found.winner));
         epsilon_figure(out, "epsilon of the search", found.search_epsilon,
                        found.unsound ? "a claim: some of the tries are UNSOUND"

@@ -125,7 +125,7 @@ libsvm: indices in any order@src/data/libsvm.c@s/index <= before || //@unit/libs
 search: chooses on test records@src/experiment/tune_steps.c@s/r->value\[TACIT_SWEEP_VALIDATION\];/r->value[TACIT_SWEEP_TEST];/@unit/tune_test
 search: test records of every try@src/experiment/sweep_one.c@s/if (!sweep->tuner || one->open)/if (true)/@unit/tune_test
 search: other tries not charged@src/experiment/tune_charge.c@s/r < tacit_sweep_runs(sweep) \&\& good; r++)/r < 1 \&\& good; r++)/@unit/tune_test
-search: the choice not charged@src/experiment/tune_charge.c@s/ || !add_loss(\&all, \&score)//@unit/tune_test
+search: the choice not charged@src/experiment/tune_charge.c@s/good = add_loss(\&all, \&score) \&\& good;/;/@unit/tune_test
 search: noise of one try in all@src/experiment/tune_charge.c@s/{(uint64_t)run, /{0, /@unit/tune_test
 search: private scores without noise@src/experiment/tune_charge.c@s/noise \* 1.00001, err/noise * 1e-9, err/@unit/tune_test
 search: private, and looks before it charges@src/experiment/tune_plan.c@s/charges || t->sweep->seed_count < FEW/t->sweep->seed_count < FEW/@unit/tune_test

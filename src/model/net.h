@@ -43,7 +43,7 @@ tacit_status tacit_net_gradient(const tacit_net *net, tacit_net_room *room, cons
 
 /* The same in double precision, for a release with noise: `total` += the clipped sum. A record's
  * gradient is measured as it is added, whatever that costs (`strict` in net_layer.h), and floats
- * are only added up over TACIT_NET_CHAIN records and a tile at most, in `part`: so, with every
+ * are only added up over TACIT_NET_CHAIN records at most, in `part`: so, with every
  * record's part within the clip, total is off by no more than tacit_net_total_error of the clip.
  * Both have room for all parameters. */
 #define TACIT_NET_CHAIN 64
@@ -51,7 +51,7 @@ tacit_status tacit_net_total(const tacit_net *net, tacit_net_room *room, const f
                              const tacit_net_lot *lot, float clip, float *part, double *total,
                              tacit_net_report *report, tacit_error *err);
 /* For lots of at most `most` records. */
-double tacit_net_total_error(const tacit_net *net, size_t most);
+double tacit_net_total_error(size_t most);
 
 /* Scores of each class for `count` records, a row each. */
 void tacit_net_scores(const tacit_net *net, tacit_net_room *room, const float *theta, size_t count,

@@ -129,7 +129,7 @@ static tacit_status bare(const tacit_model *model, tacit_permit *permit, const t
 static double clip_steps(const tacit_model *model, const tacit_cost *cost, size_t most)
 {
     const double room = tacit_cost_limit(cost) - ceil(sqrt((double)model->parameters)) - 1;
-    const double steps = room / (1 + 2 * tacit_net_total_error(model->net, most)) * (1 - 0x1p-40);
+    const double steps = room / (1 + 2 * tacit_net_total_error(most)) * (1 - 0x1p-40);
     return steps > 0 ? steps : 0;
 }
 

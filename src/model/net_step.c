@@ -131,13 +131,13 @@ static void weigh(const tacit_pass *pass, const tacit_net_room *room, const doub
     }
 }
 
-/* Up and down again; squared norms if asked for. */
+/* Up and down again, with `most` records at most; squared norms if asked for. */
 static void through(tacit_pass *pass, const tacit_net_room *room, const tacit_net_lot *lot,
-                    size_t from, double *square)
+                    size_t from, size_t most, double *square)
 {
     const tacit_net *net = pass->net;
     const tacit_net_layer *last = &net->layer[net->count - 1];
-    pass->records = lot->count - from < net->tile ? lot->count - from : net->tile;
+    pass->records = lot->count - from < most ? lot->count - from : most;
     forward(pass, lot->row + from);
     tacit_net_loss(pass, last->outputs, last->y_row, pass->room + last->y, lot->label + from,
                    room->loss, room->right);
@@ -174,7 +174,7 @@ tacit_status tacit_net_gradient(const tacit_net *net, tacit_net_room *room, cons
     float *factor = room->floats + net->factors;
     double *square = isinf(clip) ? NULL : (double *)(void *)(room->floats + net->squares);
     for (size_t from = 0; from < lot->count; from += net->tile) {
-        through(&pass, room, lot, from, square);
+        through(&pass, room, lot, from, net->tile, square);
         weigh(&pass, room, square, clip, factor, report);
         add(&pass, factor, sum);
     }
@@ -205,18 +205,19 @@ tacit_status tacit_net_total(const tacit_net *net, tacit_net_room *room, const f
     tacit_pass pass = begin(net, room, theta);
     float *factor = room->floats + net->factors;
     double *square = (double *)(void *)(room->floats + net->squares);
+    const size_t tile = net->tile < TACIT_NET_CHAIN ? net->tile : TACIT_NET_CHAIN;
     size_t chain = 0;
     pass.strict = true;
     memset(part, 0, net->parameters * sizeof *part);
-    for (size_t from = 0; from < lot->count; from += net->tile) {
-        through(&pass, room, lot, from, square);
-        weigh(&pass, room, square, clip, factor, report);
-        add(&pass, factor, part);
-        chain += pass.records;
-        if (chain >= TACIT_NET_CHAIN) {
+    for (size_t from = 0; from < lot->count; from += tile) {
+        if (chain + tile > TACIT_NET_CHAIN) {
             carry(net->parameters, part, total);
             chain = 0;
         }
+        through(&pass, room, lot, from, tile, square);
+        weigh(&pass, room, square, clip, factor, report);
+        add(&pass, factor, part);
+        chain += pass.records;
     }
     carry(net->parameters, part, total);
     return TACIT_OK;
@@ -226,9 +227,9 @@ tacit_status tacit_net_total(const tacit_net *net, tacit_net_room *room, const f
  * may begin from zero and be added at the end: (chain + 2) u times the sum of what is added, in
  * size; the sum of sizes over records is at most `most` clips, in any norm. What doubles lose is
  * less than the last term. */
-double tacit_net_total_error(const tacit_net *net, size_t most)
+double tacit_net_total_error(size_t most)
 {
-    return (double)most * ((double)(TACIT_NET_CHAIN + net->tile) + 2) * 0x1p-24 * (1 + 0x1p-16);
+    return (double)most * (TACIT_NET_CHAIN + 2) * 0x1p-24 * (1 + 0x1p-16);
 }
 
 tacit_status tacit_net_norms(const tacit_net *net, tacit_net_room *room, const float *theta,
@@ -239,7 +240,7 @@ tacit_status tacit_net_norms(const tacit_net *net, tacit_net_room *room, const f
         return status;
     tacit_pass pass = begin(net, room, theta);
     for (size_t from = 0; from < lot->count; from += net->tile)
-        through(&pass, room, lot, from, norm + from);
+        through(&pass, room, lot, from, net->tile, norm + from);
     for (size_t r = 0; r < lot->count; r++)
         norm[r] = sqrt(norm[r]);
     return TACIT_OK;

@@ -318,7 +318,7 @@ static void check_total(const char *name, const scene *s, float clip, const doub
         assert_true(part[k] == 0);
     }
     /* 1e-5 a record is how well single precision knows its gradient at all. */
-    const double room = (tacit_net_total_error(s->net, records) + 1e-5 * (double)records);
+    const double room = (tacit_net_total_error(records) + 1e-5 * (double)records);
     if (sqrt(away) > room * (double)clip)
         fail_msg("\"%s\": the total of %zu records is %.3g clips away, not %.3g", name, records,
                  sqrt(away) / (double)clip, room);

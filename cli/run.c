@@ -74,9 +74,18 @@ static void say_score(const char *split, const char *name, double value, double 
     putchar('\n');
 }
 
+/* What an agent was charged for: with a learned kernel it releases something beside its gifts. */
+static const char *releases_of(const tacit_experiment *x)
+{
+    const uint32_t flags = tacit_experiment_flags(x);
+    return !(flags & TACIT_GROUPS) ? "releases"
+           : flags & TACIT_CHATTY  ? "releases and gifts to sums"
+                                   : "gifts to sums";
+}
+
 static void say_privacy(const tacit_experiment *x, const cli_outcome *outcome)
 {
-    char epsilon[40], text[500], count[40];
+    char epsilon[40], text[900], count[40];
     cli_epsilon(outcome->epsilon, epsilon, sizeof epsilon);
     cli_count(outcome->releases, count, sizeof count);
     const char *unit = tacit_unit_name((tacit_unit)x->privacy.unit);
@@ -87,8 +96,7 @@ static void say_privacy(const tacit_experiment *x, const cli_outcome *outcome)
              "%s %s, mechanism %s",
              epsilon, x->privacy.delta, unit, adjacency,
              tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)),
-             tacit_protocol_sees(x->protocol, x->protocol_options), count,
-             tacit_experiment_flags(x) & TACIT_GROUPS ? "gifts to sums" : "releases",
+             tacit_protocol_sees(x->protocol, x->protocol_options), count, releases_of(x),
              tacit_mechanism_name((tacit_mechanism)x->privacy.mechanism));
     printf("  %-22s", "privacy");
     cli_wrap(text, 24, 24);

@@ -24,7 +24,7 @@
 /* What the adversary sees. */
 typedef enum tacit_trust {
     TACIT_TRUST_LOCAL,   /* every message on every link */
-    TACIT_TRUST_SECURE,  /* only sums over groups */
+    TACIT_TRUST_SECURE,  /* only sums over groups, and what is released with all its noise */
     TACIT_TRUST_NETWORK, /* one agent's own view */
     TACIT_TRUST_LEARNER, /* the learner and all other owners */
     TACIT_TRUST_CENTRAL, /* only the final output; a curator holds all data */

@@ -184,7 +184,8 @@ void tacit_canary_watch(void *ctx, tacit_agent agent, const tacit_cost *cost,
     if (agent != s->agent || s->status)
         return;
     s->releases++;
-    const bool gradient = strcmp(cost->what, "gradient") == 0;
+    const bool gradient =
+        strcmp(cost->what, "gradient") == 0 || strcmp(cost->what, "likeness") == 0;
     if (!gradient && !is_statistics(cost) && strcmp(cost->what, "smoothness") != 0 &&
         strcmp(cost->what, "local model") != 0)
         return;

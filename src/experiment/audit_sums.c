@@ -2,9 +2,10 @@
 /*
  * What an adversary makes of a sum over all agents (protocol "chorus"). It knows the protocol,
  * every record but the one in question, the public columns and, from earlier sums, the priors of
- * all; so it knows the sum without its noise, with the canary and without. The score is the
- * log-likelihood ratio of the sum as it was heard, round by round (Neyman and Pearson: nobody can
- * do better against Gaussian noise, and all else that is public is a function of sums).
+ * all; so it knows the sum without its noise, with the canary and without. (A learned kernel: the
+ * columns are a function of what agents released before, which audit_score.c scores.) The score is
+ * the log-likelihood ratio of the sum as it was heard, round by round (Neyman and Pearson: nobody
+ * can do better against Gaussian noise, and all else that is public is a function of sums).
  *
  * The statistics come from the kernel that agents use, spread over the column by the same integer
  * arithmetic. That a score has the law which the claim gives it is what canary_test checks.
@@ -39,13 +40,14 @@ tacit_status tacit_canary_sums_check(const tacit_experiment *e, tacit_error *err
                           "does not know; audit its mechanism with \"tacit audit gaussian\"",
                           e->protocol->name);
     const chorus_options *options = e->protocol_options;
+    const bool learned = options->kernel.kind == CHORUS_KERNEL_LEARNED;
     if (isfinite(network->mean_up) || network->latency != TACIT_LATENCY_ZERO ||
-        e->privacy.budgets[0] || options->opt_out[0])
+        e->privacy.budgets[0] || options->opt_out[0] || (learned && network->loss > 0))
         return tacit_fail(
             err, TACIT_EINPUT,
             "an audit of sums takes it that everybody gives to each of them; leave "
-            "out \"privacy.budgets\", \"protocol.opt-out\", and of \"network\" latency and "
-            "absence");
+            "out \"privacy.budgets\", \"protocol.opt-out\", and of \"network\" latency, absence "
+            "and, with \"protocol.kernel: learned\", loss");
     return TACIT_OK;
 }
 
@@ -54,13 +56,13 @@ static tacit_status add_voice(tacit_canary_score *s, const tacit_cost *cost, uin
                               const tacit_shard *shard, const tacit_shape *shape, double *into)
 {
     const chorus_shared *chorus = s->runtime->ops->shared(s->runtime);
-    const double *c = chorus->column + (size_t)agent * chorus->rank;
+    const double *c = chorus_column(chorus, agent); /* learned ones: from what was said before */
     const tacit_secret *prior = s->runtime->ops->agent_model(s->runtime, agent);
     const size_t rows = tacit_shard_rows(shard);
     const bool noisy = cost->mechanism != TACIT_MECHANISM_NONE;
     tacit_permit permit = {.cost = *cost, .state = TACIT_PERMIT_RESERVED};
     tacit_bounded *bounded = NULL;
-    if (rows == 0)
+    if (rows == 0 || !c)
         return TACIT_OK;
     double *column = tacit_scratch_alloc(s->scratch, chorus->rank * sizeof *column);
     if (!column)

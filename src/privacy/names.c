@@ -9,7 +9,8 @@ static const struct {
     const char *name, *words;
 } trust[] = {
     [TACIT_TRUST_LOCAL] = {"local", "every message on every link (all other agents may collude)"},
-    [TACIT_TRUST_SECURE] = {"secure", "only sums over those who took part"},
+    [TACIT_TRUST_SECURE] =
+        {"secure", "only sums over those who took part, and what has all of its noise by itself"},
     [TACIT_TRUST_NETWORK] = {"network", "one agent's own view of the messages"},
     [TACIT_TRUST_LEARNER] = {"learner", "the learner and all other owners"},
     [TACIT_TRUST_CENTRAL] = {"central", "the final output only; a trusted curator holds all data"},

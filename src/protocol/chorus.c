@@ -31,32 +31,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double *column_of(const chorus_shared *s, tacit_agent agent)
+/* Where agents have no column before they learned it, this is NULL. */
+static tacit_status find_column(tacit_env *env, const chorus_shared *s, chorus_agent *self)
 {
-    return s->column + (size_t)agent * s->rank;
+    if (!self->column && chorus_learned(s))
+        return chorus_book_find(env, s, self);
+    if (!self->column)
+        self->column = chorus_column(s, tacit_facts_of(env)->self);
+    return TACIT_OK;
 }
 
 /* An agent that the voices do not reach: it neither gives nor learns from others. */
-static bool is_apart(const chorus_shared *s, tacit_agent agent)
+static bool is_apart(const chorus_shared *s, const chorus_agent *self)
 {
     double sum = 0;
-    for (size_t k = 0; k < s->rank; k++)
-        sum += fabs(column_of(s, agent)[k]);
+    for (size_t k = 0; self->column && k < s->rank; k++)
+        sum += fabs(self->column[k]);
     return sum == 0;
 }
 
+/* A kernel takes the first period to learn. */
 static double closing(const chorus_shared *s, uint64_t round)
 {
-    return s->options.period * (double)round;
+    return s->options.period * (double)(round + (chorus_learned(s) ? 1 : 0));
 }
 
 /* ---- giving ---- */
 
 /* m_i c_i c_i^T, the upper triangle, openly: so everybody knows what the sum is a sum of. */
-void chorus_weights(const tacit_env *env, const chorus_shared *s, int64_t *out)
+void chorus_weights(const tacit_env *env, const chorus_shared *s, const chorus_agent *self,
+                    int64_t *out)
 {
     const tacit_facts *facts = tacit_facts_of(env);
-    const double *c = column_of(s, facts->self);
+    const double *c = self->column;
     size_t at = 0;
     for (size_t k = 0; k < s->rank; k++)
         for (size_t l = k; l < s->rank; l++)
@@ -69,12 +76,11 @@ static tacit_status spread(tacit_env *env, const chorus_shared *s, const chorus_
 {
     const tacit_facts *facts = tacit_facts_of(env);
     const bool noisy = s->privacy.mechanism != TACIT_MECHANISM_NONE;
-    const double *c = column_of(s, facts->self);
     double *column = tacit_temporary(env, s->rank * sizeof *column);
     if (!column)
         return tacit_out_of_memory(tacit_own_error(env));
     for (size_t k = 0; k < s->rank; k++)
-        column[k] = -c[k] * (noisy ? 1 : (double)facts->records);
+        column[k] = -self->column[k] * (noisy ? 1 : (double)facts->records);
     tacit_status status = tacit_model_gradient(
         tacit_own_model(env), permit, tacit_own_data(env, TACIT_TRAIN), self->prior, s->clip,
         tacit_own_scratch(env), out, tacit_own_error(env));
@@ -89,7 +95,7 @@ tacit_status chorus_voice(tacit_env *env, const chorus_shared *s, const chorus_a
                           tacit_bounded **out)
 {
     const tacit_facts *facts = tacit_facts_of(env);
-    if (round > s->rounds || facts->records == 0 || is_apart(s, facts->self) ||
+    if (round > s->rounds || facts->records == 0 || is_apart(s, self) ||
         chorus_has_left(s, facts->self, round))
         return TACIT_NO;
     tacit_status status = tacit_reserve(env, chorus_cost(s, round), permit);
@@ -117,7 +123,7 @@ static tacit_status sing(tacit_env *env, const chorus_shared *s, const chorus_ag
         tacit_drop(env, beside);
         return tacit_out_of_memory(tacit_own_error(env));
     }
-    chorus_weights(env, s, weight);
+    chorus_weights(env, s, self, weight);
     for (size_t k = 0; k < count; k++)
         tacit_public_set_int(beside, 0, k, weight[k]);
     status = tacit_give(env, CHORUS_SUM, round, closes, permit, bounded, beside);
@@ -196,7 +202,7 @@ static tacit_status recall(tacit_env *env, const chorus_shared *s, const chorus_
 tacit_status chorus_listen(tacit_env *env, const chorus_shared *s, chorus_agent *self,
                            const chorus_news *news)
 {
-    if (news->round < 1 || news->round > s->rounds || is_apart(s, tacit_facts_of(env)->self))
+    if (news->round < 1 || news->round > s->rounds || is_apart(s, self))
         return TACIT_OK;
     tacit_public *next = tacit_new_public(env, s->model);
     if (!next)
@@ -207,7 +213,7 @@ tacit_status chorus_listen(tacit_env *env, const chorus_shared *s, chorus_agent 
         return status;
     }
     const chorus_smoothed *heard = &s->memo->smoothed;
-    const double *c = column_of(s, tacit_facts_of(env)->self);
+    const double *c = self->column;
     const double scale = (self->heard == 0 ? s->options.step : 1) / s->curvature;
     for (size_t i = 0; i < s->features; i++) {
         double sum = 0;
@@ -273,94 +279,44 @@ static tacit_status finish(tacit_env *env, const chorus_shared *s, chorus_agent 
     return finish_privately(env, &plan, self->prior, &self->finished);
 }
 
+tacit_status chorus_begin(tacit_env *env, const chorus_shared *s, chorus_agent *self)
+{
+    const tacit_status status = find_column(env, s, self);
+    if (status != TACIT_OK)
+        return status;
+    return chorus_masked(s) ? chorus_masks_begin(env, s, self) : sing(env, s, self, 1);
+}
+
+static tacit_status start(tacit_env *env, const chorus_shared *s, chorus_agent *self)
+{
+    if (!(self->prior = tacit_new_public(env, s->model)))
+        return tacit_out_of_memory(tacit_own_error(env));
+    const tacit_status status = chorus_masked(s) ? chorus_masks_start(env, s, self) : TACIT_OK;
+    if (status != TACIT_OK)
+        return status;
+    return chorus_learned(s) ? chorus_kernel_start(env, s, self) : chorus_begin(env, s, self);
+}
+
 tacit_status chorus_on(tacit_env *env, const void *shared, void *state, const tacit_event *event)
 {
     const chorus_shared *s = shared;
     chorus_agent *self = state;
+    const tacit_status status = find_column(env, s, self);
+    if (status != TACIT_OK)
+        return status;
     switch (event->type) {
     case TACIT_START:
-        if (!(self->prior = tacit_new_public(env, s->model)))
-            return tacit_out_of_memory(tacit_own_error(env));
-        return chorus_masked(s) ? chorus_masks_start(env, s, self) : sing(env, s, self, 1);
+        return start(env, s, self);
     case TACIT_GROUP_RESULT:
         return on_result(env, s, self, event);
     case TACIT_MESSAGE:
     case TACIT_TIMER:
+        if (chorus_learned(s) && event->at.channel == env->channel)
+            return chorus_kernel_feed(env, s, self, event);
         return chorus_masked(s) ? chorus_masks_feed(env, s, self, event) : TACIT_OK;
     case TACIT_FINISH:
         return finish(env, s, self);
     default:
         return TACIT_OK;
     }
-}
-
-/* ---- state ---- */
-
-const tacit_shape *chorus_payload(const void *shared, tacit_address at)
-{
-    const chorus_shared *s = shared;
-    tacit_address inner;
-    if (chorus_masked(s))
-        return tacit_address_child(at, &inner) == s->totals.child
-                   ? tacit_totals_payload(&s->totals, inner)
-                   : NULL;
-    if (at.channel != 0)
-        return NULL;
-    return at.kind == CHORUS_SUM                    ? &s->sum
-           : at.kind == (CHORUS_SUM | TACIT_BESIDE) ? &s->beside
-                                                    : NULL;
-}
-
-size_t chorus_agent_size(const void *shared, uint32_t neighbours)
-{
-    const chorus_shared *s = shared;
-    (void)neighbours;
-    return sizeof(chorus_agent) + (chorus_masked(s) ? tacit_totals_size(&s->totals) : 0);
-}
-
-void chorus_save(const void *shared, const void *state, uint32_t neighbours, tacit_saver *saver)
-{
-    const chorus_shared *s = shared;
-    (void)neighbours;
-    const chorus_agent *self = state;
-    tacit_save_u64(saver, self->heard);
-    tacit_save_u64(saver, self->over);
-    tacit_save_f64(saver, self->spread);
-    tacit_save_f64(saver, self->doubt);
-    tacit_save_public(saver, self->prior);
-    tacit_save_secret(saver, self->finished);
-    if (chorus_masked(s))
-        tacit_totals_save(&s->totals, chorus_totals(self), saver);
-}
-
-void chorus_load(const void *shared, void *state, uint32_t neighbours, tacit_loader *loader)
-{
-    (void)neighbours;
-    const chorus_shared *s = shared;
-    chorus_agent *self = state;
-    self->heard = tacit_load_u64(loader);
-    self->over = tacit_load_u64(loader);
-    self->spread = tacit_load_f64(loader);
-    self->doubt = tacit_load_f64(loader);
-    self->prior = tacit_load_public(loader, s->model);
-    self->finished = tacit_load_secret(loader, s->model);
-    if (chorus_masked(s))
-        tacit_totals_load(&s->totals, chorus_totals(self), loader);
-}
-
-void chorus_end(tacit_env *env, const void *shared, void *state)
-{
-    const chorus_shared *s = shared;
-    chorus_agent *self = state;
-    tacit_drop(env, self->prior);
-    tacit_drop(env, self->finished);
-    if (chorus_masked(s))
-        tacit_totals_end(env, &s->totals, chorus_totals(self));
-}
-
-const tacit_secret *chorus_model(const void *shared, const void *state)
-{
-    (void)shared;
-    const chorus_agent *self = state;
-    return self->finished ? self->finished : tacit_public_as_secret(self->prior);
 }

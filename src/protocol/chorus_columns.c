@@ -44,14 +44,17 @@ static tacit_status read_kernel(const chorus_options *o, uint64_t agents, tacit_
 
 /* ---- columns ---- */
 
+/* `graph` NULL: nobody knows yet who is near whom, and how many pieces that makes. */
 static tacit_status choose_rank(chorus_shared *s, const tacit_graph *graph, tacit_error *err)
 {
-    const uint64_t n = graph->agents;
+    const uint64_t n = s->agents;
     if ((uint64_t)s->options.rank > n)
         return tacit_fail(err, TACIT_EINPUT,
                           "\"protocol.rank: %lld\" is more than the %llu agents; lower it",
                           (long long)s->options.rank, (unsigned long long)n);
     s->rank = (size_t)s->options.rank;
+    if (s->rank == 0 && !graph)
+        s->rank = n < RANK_BY_RULE ? (size_t)n : RANK_BY_RULE;
     if (s->rank > 0)
         return TACIT_OK;
     uint32_t *component = calloc(n, sizeof *component);
@@ -72,6 +75,23 @@ static tacit_status choose_rank(chorus_shared *s, const tacit_graph *graph, taci
     return TACIT_OK;
 }
 
+tacit_status chorus_basis(const chorus_shared *s, const tacit_graph *graph, const double *diagonal,
+                          double *column, tacit_error *err)
+{
+    const bool optimal = s->options.factor == CHORUS_FACTOR_OPTIMAL;
+    tacit_kernel kernel = s->options.kernel;
+    kernel.raw = optimal; /* of columns of length 1 nothing could be better */
+    if (chorus_learned(s))
+        kernel.kind = TACIT_KERNEL_SPECTRAL;
+    tacit_status status = diagonal
+                              ? tacit_kernel_basis(graph, diagonal, optimal, s->rank, column, err)
+                              : tacit_graph_basis(graph, &kernel, s->rank, column, err);
+    /* Weights of 1: peers do not know each other's numbers of records beforehand. */
+    if (status == TACIT_OK && optimal)
+        status = tacit_basis_optimise(graph->agents, s->rank, NULL, column, NULL, err);
+    return status;
+}
+
 static tacit_status make(chorus_shared *s, const tacit_graph *graph, const double *diagonal,
                          tacit_error *err)
 {
@@ -80,18 +100,18 @@ static tacit_status make(chorus_shared *s, const tacit_graph *graph, const doubl
         !tacit_mul_size(numbers, sizeof *s->column, &bytes))
         return tacit_out_of_memory(err);
     s->column = malloc(bytes);
-    if (!s->column)
-        return tacit_out_of_memory(err);
-    const bool optimal = s->options.factor == CHORUS_FACTOR_OPTIMAL;
-    tacit_kernel kernel = s->options.kernel;
-    kernel.raw = optimal; /* of columns of length 1 nothing could be better */
-    tacit_status status =
-        diagonal ? tacit_kernel_basis(graph, diagonal, optimal, s->rank, s->column, err)
-                 : tacit_graph_basis(graph, &kernel, s->rank, s->column, err);
-    /* Weights of 1: peers do not know each other's numbers of records beforehand. */
-    if (status == TACIT_OK && optimal)
-        status = tacit_basis_optimise(graph->agents, s->rank, NULL, s->column, NULL, err);
-    return status;
+    return s->column ? chorus_basis(s, graph, diagonal, s->column, err) : tacit_out_of_memory(err);
+}
+
+const double *chorus_column(const chorus_shared *s, tacit_agent agent)
+{
+    const double *all = s->column;
+    if (chorus_learned(s)) {
+        pthread_mutex_lock(&s->book->lock);
+        all = s->book->print ? s->book->column : NULL;
+        pthread_mutex_unlock(&s->book->lock);
+    }
+    return all ? all + (size_t)agent * s->rank : NULL;
 }
 
 tacit_status chorus_columns(chorus_shared *s, const tacit_setup *setup, tacit_error *err)
@@ -104,6 +124,8 @@ tacit_status chorus_columns(chorus_shared *s, const tacit_setup *setup, tacit_er
         return tacit_fail(err, TACIT_EINPUT,
                           "\"protocol.kernel-file\" is for \"protocol.kernel: given\"; set that, "
                           "or leave the file out");
+    if (chorus_learned(s))
+        return choose_rank(s, NULL, err);
     if (given)
         status = read_kernel(&s->options, setup->agents, &kernel, &diagonal, err);
     const tacit_graph *graph = given ? &kernel : setup->graph;

@@ -54,7 +54,7 @@ static tacit_status hold(tacit_env *env, const void *shared, void *state, uint32
     if (status == TACIT_OK)
         status = tacit_conceal(env, permit, bounded, parts, out);
     if (status == TACIT_OK)
-        chorus_weights(env, s, beside);
+        chorus_weights(env, s, self, beside);
     return status;
 }
 
@@ -98,10 +98,12 @@ static tacit_status over(tacit_env *env, const void *shared, void *state, const 
 
 tacit_status chorus_masks_start(tacit_env *env, const chorus_shared *s, chorus_agent *self)
 {
-    tacit_status status = tacit_totals_start(env, &s->totals, chorus_totals(self));
-    return status == TACIT_OK
-               ? tacit_totals_next(env, &s->totals, chorus_totals(self), 1, &user, s, self)
-               : status;
+    return tacit_totals_start(env, &s->totals, chorus_totals(self));
+}
+
+tacit_status chorus_masks_begin(tacit_env *env, const chorus_shared *s, chorus_agent *self)
+{
+    return tacit_totals_next(env, &s->totals, chorus_totals(self), 1, &user, s, self);
 }
 
 tacit_status chorus_masks_feed(tacit_env *env, const chorus_shared *s, chorus_agent *self,

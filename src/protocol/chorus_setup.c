@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Protocol "chorus": options, costs, scales. */
+/* Protocol "chorus": options, scales. */
 #include "protocol/chorus.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+static const char *const kernels[] = {"spectral", "power", "heat", "given", "learned", NULL};
 static const char *const factors[] = {"svd", "optimal", NULL};
 static const char *const sums[] = {"ideal", "masks", NULL};
 static const char *const spreads[] = {"common", "modes", "coordinates", NULL};
@@ -16,16 +17,33 @@ static const tacit_option rows[] = {
     {.key = "kernel",
      .type = TACIT_OPT_CHOICE,
      .fallback = "spectral",
-     .choices = tacit_kernel_kinds,
+     .choices = kernels,
      .offset = FIELD(kernel.kind),
      .help = "what makes agents alike: normalised Laplacian of W^kappa, W^kappa + I entry by "
-             "entry, (I + alpha L)^-1, or a matrix in a file"},
+             "entry, (I + alpha L)^-1, a matrix in a file, or what agents say of themselves for "
+             "a part of the budget"},
     {.key = "kernel-file",
      .type = TACIT_OPT_TEXT,
      .fallback = "",
      .offset = FIELD(kernel_file),
      .help = "\"kernel: given\": NPY or text, a row and a column an agent, public; symmetric, "
              "nothing below 0"},
+    {.key = "kernel-share",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0.5",
+     .min = 0,
+     .max = 1,
+     .offset = FIELD(kernel_share),
+     .help = "\"kernel: learned\": the part of epsilon that each agent's one release costs by "
+             "itself, seen by everybody; sums get what is left"},
+    {.key = "kernel-neighbours",
+     .type = TACIT_OPT_INT,
+     .fallback = "10",
+     .min = 1,
+     .max = 1e6,
+     .offset = FIELD(kernel_neighbours),
+     .help = "\"kernel: learned\": so many others, nearest by cosine of what was released, each "
+             "agent is alike"},
     {.key = "factor",
      .type = TACIT_OPT_CHOICE,
      .fallback = "svd",
@@ -157,7 +175,8 @@ static tacit_status check(const chorus_options *o, const tacit_setup *setup, tac
 {
     const tacit_privacy_options *privacy = setup->privacy;
     const bool noisy = privacy->mechanism != TACIT_MECHANISM_NONE;
-    if (!setup->graph || (o->sum == CHORUS_IDEAL && !setup->records) ||
+    const bool known = setup->graph || o->kernel.kind == CHORUS_KERNEL_LEARNED;
+    if (!known || (o->sum == CHORUS_IDEAL && !setup->records) ||
         (noisy && privacy->adjacency != TACIT_REPLACE))
         return tacit_fail(err, TACIT_EINPUT,
                           "protocol \"chorus\" needs to know the whole graph and how many records "
@@ -185,7 +204,8 @@ static tacit_status check(const chorus_options *o, const tacit_setup *setup, tac
 /* Rounds that cannot close would be planned for, and the first of them charged, for nothing. */
 static tacit_status check_time(const chorus_options *o, double until, tacit_error *err)
 {
-    const double closes = o->period * (double)o->rounds;
+    const bool learned = o->kernel.kind == CHORUS_KERNEL_LEARNED; /* in a period of its own */
+    const double closes = o->period * (double)(o->rounds + learned);
     if (!(until > 0) || closes <= until)
         return TACIT_OK;
     char enough[40]; /* 3 periods of 0.1 end a little after 0.3 */
@@ -199,7 +219,7 @@ static tacit_status check_time(const chorus_options *o, double until, tacit_erro
                       (long long)o->rounds, enough, until, enough);
 }
 
-/* ---- shapes, costs, scales ---- */
+/* ---- shapes, scales ---- */
 
 static tacit_status make_shapes(chorus_shared *s, tacit_error *err)
 {
@@ -210,30 +230,6 @@ static tacit_status make_shapes(chorus_shared *s, tacit_error *err)
     const tacit_segment beside = {"weights", TACIT_I64, s->rank * (s->rank + 1) / 2};
     tacit_status status = tacit_shape_init(&s->sum, &sum, 1, err);
     return status == TACIT_OK ? tacit_shape_init(&s->beside, &beside, 1, err) : status;
-}
-
-static tacit_status plan_costs(chorus_shared *s, tacit_error *err)
-{
-    const tacit_privacy_options *privacy = &s->privacy;
-    const bool found = privacy->mechanism != TACIT_MECHANISM_NONE && privacy->noise == 0;
-    const bool over_time = found && privacy->policy != TACIT_POLICY_UNIFORM;
-    const uint64_t coordinates = (uint64_t)s->features * s->rank; /* make_shapes checked it */
-    s->cost_count = over_time ? (size_t)s->rounds : 1;
-    s->costs = calloc(s->cost_count, sizeof *s->costs);
-    if (!s->costs)
-        return tacit_out_of_memory(err);
-    tacit_status status = over_time
-                              ? tacit_schedule_plan(s->costs, s->rounds, privacy, privacy->epsilon,
-                                                    NULL, 0, coordinates, "voice", err)
-                              : tacit_cost_plan(s->costs, privacy, coordinates, "voice", err);
-    for (size_t k = 0; k < s->cost_count && status == TACIT_OK; k++)
-        status = tacit_cost_widen(&s->costs[k], 1, err); /* room for products on the grid */
-    return status;
-}
-
-const tacit_cost *chorus_cost(const chorus_shared *s, uint64_t round)
-{
-    return &s->costs[s->cost_count == 1 ? 0 : round - 1];
 }
 
 /* How long the gradient of a record of length 1 is at zero: |1/K - e_y| for K classes. */
@@ -281,6 +277,8 @@ static tacit_status set_up(void *shared, const void *options, const tacit_setup 
     chorus_shared *s = shared;
     s->options = *(const chorus_options *)options;
     tacit_status status = check(&s->options, setup, err);
+    if (status == TACIT_OK && chorus_learned(s))
+        status = chorus_kernel_check(&s->options, setup, err);
     if (status == TACIT_OK && !chorus_masked(s))
         status = check_time(&s->options, setup->until, err);
     if (status != TACIT_OK)
@@ -300,11 +298,13 @@ static tacit_status set_up(void *shared, const void *options, const tacit_setup 
     if (status == TACIT_OK)
         status = make_shapes(s, err);
     if (status == TACIT_OK)
-        status = plan_costs(s, err);
+        status = chorus_plan_costs(s, err);
     if (status == TACIT_OK)
         status = finish_prepare(&s->finish, &s->options.finish, err);
     if (status == TACIT_OK)
         status = make_memo(s, err);
+    if (status == TACIT_OK && chorus_learned(s))
+        status = chorus_kernel_prepare(s, err);
     if (status != TACIT_OK)
         return status;
     choose_scales(s);
@@ -318,6 +318,7 @@ static void tear_down(void *shared)
     free(s->column);
     free(s->leaves);
     free(s->costs);
+    chorus_book_close(s);
     if (!s->memo)
         return;
     chorus_smoothed_end(&s->memo->smoothed);
@@ -326,19 +327,31 @@ static void tear_down(void *shared)
     free(s->memo);
 }
 
+#define SEES_IDEAL                                                                            \
+    "only sums over all who took part; an ideal party adds up here and draws the noise, and " \
+    "nobody colludes or drops out (\"protocol.sum: masks\" does without it)"
+#define SEES_WORDS                                                                             \
+    "one vector of every agent, on every link and whoever colludes, with all of its noise in " \
+    "it (\"protocol.kernel: learned\"), and then "
+
 static const char *sees(const void *options)
 {
     const chorus_options *o = options;
-    if (o && o->sum == CHORUS_MASKS)
-        return o->totals.adders == TOTALS_CURIOUS ? TOTALS_SEES_CURIOUS : TOTALS_SEES_LYING;
-    return "only sums over all who took part; an ideal party adds up here and draws the noise, and "
-           "nobody colludes or drops out (\"protocol.sum: masks\" does without it)";
+    const bool learned = o && o->kernel.kind == CHORUS_KERNEL_LEARNED;
+    if (!o || o->sum == CHORUS_IDEAL)
+        return learned ? SEES_WORDS SEES_IDEAL : SEES_IDEAL;
+    if (o->totals.adders == TOTALS_CURIOUS)
+        return learned ? SEES_WORDS TOTALS_SEES_CURIOUS : TOTALS_SEES_CURIOUS;
+    return learned ? SEES_WORDS TOTALS_SEES_LYING : TOTALS_SEES_LYING;
 }
 
 static uint32_t flags_for(const void *options)
 {
     const chorus_options *o = options;
-    return o->sum == CHORUS_MASKS ? TACIT_CHATTY | TACIT_EVERYBODY | TACIT_WHOLE : TACIT_GROUPS;
+    const bool masked = o->sum == CHORUS_MASKS;
+    if (o->kernel.kind == CHORUS_KERNEL_LEARNED) /* everybody must hear everybody; no graph is */
+        return TACIT_CHATTY | TACIT_EVERYBODY | (masked ? 0 : TACIT_GROUPS); /* needed for that */
+    return masked ? TACIT_CHATTY | TACIT_EVERYBODY | TACIT_WHOLE : TACIT_GROUPS;
 }
 
 const tacit_protocol tacit_protocol_chorus = {

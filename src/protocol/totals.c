@@ -125,11 +125,11 @@ static tacit_status on_timer(totals_at *a, uint64_t id)
 
 /* ---- rounds ---- */
 
-static tacit_status wait_before(totals_at *a)
+static tacit_status wait_before(totals_at *a, double patience)
 {
     a->s->phase = TOTALS_EDGES;
     return totals_timer(a, TOTALS_CLOCK_AGAIN, TOTALS_TRY(a->s->round, a->s->attempt), 0,
-                        2 * a->plan->patience);
+                        patience * a->plan->patience);
 }
 
 static tacit_status begin(totals_at *a)
@@ -144,7 +144,9 @@ static tacit_status begin(totals_at *a)
     const tacit_status status = totals_adder_recount(a);
     if (status != TACIT_OK)
         return status;
-    return s->tries > 0 ? totals_begin_try(a) : wait_before(a);
+    /* Edges may be there before the first round is; else the last of them ends the waiting as soon
+     * (totals_edges.c): so all begin about when the last of them is ready. */
+    return s->tries > 0 ? totals_begin_try(a) : wait_before(a, totals_edges_ready(a) ? 0.5 : 2);
 }
 
 /* `what` TOTALS_DONE: there was a sum, and it was nonsense. */
@@ -159,7 +161,7 @@ tacit_status totals_fail_try(totals_at *a, totals_what what)
         return TACIT_OK;
     }
     if (what == TOTALS_TOO_FEW)
-        return wait_before(a);
+        return wait_before(a, 2);
     const tacit_status status = what == TOTALS_FAILED ? totals_greet_again(a) : TACIT_OK;
     return status == TACIT_OK ? totals_begin_try(a) : status;
 }

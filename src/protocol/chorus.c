@@ -90,7 +90,9 @@ static tacit_status spread(tacit_env *env, const chorus_shared *s, const chorus_
     return status;
 }
 
-tacit_status chorus_voice(tacit_env *env, const chorus_shared *s, const chorus_agent *self,
+/* A budget that does not allow for one sum is a wrong setting, if it is everybody's; one that is
+ * used up, by rounds or by tries that failed, is not. */
+tacit_status chorus_voice(tacit_env *env, const chorus_shared *s, chorus_agent *self,
                           uint64_t round, const tacit_shape *shape, tacit_permit **permit,
                           tacit_bounded **out)
 {
@@ -99,13 +101,13 @@ tacit_status chorus_voice(tacit_env *env, const chorus_shared *s, const chorus_a
         chorus_has_left(s, facts->self, round))
         return TACIT_NO;
     tacit_status status = tacit_reserve(env, chorus_cost(s, round), permit);
-    if (status == TACIT_EBUDGET && (s->budgets || round > 1))
+    if (status == TACIT_EBUDGET && (s->budgets || self->sung > 0 || round > 1))
         return TACIT_NO;
+    self->sung += status == TACIT_OK;
     return status == TACIT_OK ? spread(env, s, self, shape, *permit, out) : status;
 }
 
-static tacit_status sing(tacit_env *env, const chorus_shared *s, const chorus_agent *self,
-                         uint64_t round)
+static tacit_status sing(tacit_env *env, const chorus_shared *s, chorus_agent *self, uint64_t round)
 {
     const tacit_facts *facts = tacit_facts_of(env);
     const double closes = closing(s, round);

@@ -94,6 +94,7 @@ typedef struct chorus_agent {
     tacit_public *prior;          /* a function of sums: public */
     const tacit_secret *finished; /* its own, at the end */
     uint64_t over;                /* masks: rounds that are */
+    uint64_t sung;                /* sums it was charged for */
     const double *column;         /* shared; not saved, but found again */
     uint64_t phase;               /* learned: chorus_phase */
     /* behind it, with masks: tacit_totals; then, learned: chorus_learning */
@@ -133,7 +134,7 @@ tacit_status chorus_masks_feed(tacit_env *env, const chorus_shared *shared, chor
 bool chorus_done(const void *shared, const void *state);
 
 /* chorus.c: what this agent sings in a round, and what it makes of a sum. TACIT_NO: nothing. */
-tacit_status chorus_voice(tacit_env *env, const chorus_shared *shared, const chorus_agent *self,
+tacit_status chorus_voice(tacit_env *env, const chorus_shared *shared, chorus_agent *self,
                           uint64_t round, const tacit_shape *shape, tacit_permit **permit,
                           tacit_bounded **out);
 void chorus_weights(const tacit_env *env, const chorus_shared *shared, const chorus_agent *self,

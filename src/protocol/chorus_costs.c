@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the releases of an agent cost, planned before the first. A learned kernel takes one release
- * that by itself would cost kernel-share of epsilon; the sums are then planned after it, so that
- * all of them together, by the run's accountant, cost no more than epsilon. With "privacy.noise"
- * all have that noise, and the ledger says what it comes to.
+ * What the releases of an agent cost, planned before the first. A learned kernel takes one release:
+ * with sigma the noise of a release that takes the whole budget, it has sigma / sqrt(share). What
+ * Gaussians tell adds up by 1 / sigma^2, so that is `share` of the budget, and the sums are planned
+ * after it for the rest: all of them together, by the run's accountant and with rounding, cost no
+ * more than epsilon. With "privacy.noise" all have that noise, and the ledger says what it comes
+ * to.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "protocol/chorus.h"
 
 static tacit_status plan_word(chorus_shared *s, tacit_error *err)
 {
-    tacit_privacy_options alone = s->privacy;
-    alone.epsilon *= s->options.kernel_share;
-    alone.releases = 1;
-    return tacit_cost_plan(&s->likeness, &alone, s->features, "likeness", err);
+    tacit_privacy_options whole = s->privacy;
+    whole.releases = 1;
+    tacit_status status = tacit_cost_plan(&s->likeness, &whole, s->features, "likeness", err);
+    if (status != TACIT_OK || whole.noise > 0)
+        return status;
+    return tacit_cost_on_grid(&s->likeness, whole.clip,
+                              s->likeness.noise / sqrt(s->options.kernel_share), err);
 }
 
 /* Too large a share leaves sums with more noise than any grid holds. */

@@ -30,7 +30,8 @@
 
 #define MOST_AGENTS 2000 /* everyone keeps a word of everyone */
 
-enum { ASKS = 3, WORDS_OVER, OVER }; /* timers: 1 .. ASKS ask for what is missing */
+enum { ASKS = 7, WORDS_OVER, OVER }; /* timers: the first ones ask for what is missing */
+enum { ASK_WORD, ASK_PRINT };
 
 size_t chorus_kernel_size(const chorus_shared *s)
 {
@@ -219,30 +220,46 @@ tacit_status chorus_kernel_start(tacit_env *env, const chorus_shared *s, chorus_
     tacit_status status = make_word(env, s, self, word);
     if (status == TACIT_OK)
         status = say_to_all(env, s, CHORUS_WORD, word);
-    const double half = time_for_all(s) / 2;
+    const double time = time_for_all(s);
     for (int k = 1; k <= ASKS && status == TACIT_OK; k++)
-        status = tacit_timer(env, half * k / (ASKS + 1), (uint64_t)k);
+        status = tacit_timer(env, time * k / (ASKS + 1), (uint64_t)k);
     if (status == TACIT_OK)
-        status = tacit_timer(env, half, WORDS_OVER);
-    return status == TACIT_OK ? tacit_timer(env, 2 * half, OVER) : status;
+        status = tacit_timer(env, time / 2, WORDS_OVER);
+    return status == TACIT_OK ? tacit_timer(env, time, OVER) : status;
 }
 
-/* Words get lost: their owners say them again. */
-static tacit_status ask(tacit_env *env, const chorus_shared *s, const chorus_learning *l)
+/* Messages get lost, and an agent that is back may have forgotten what it heard last. Who said it
+ * says it again. */
+static tacit_status ask(tacit_env *env, const chorus_shared *s, const chorus_agent *self)
 {
+    chorus_learning *l = chorus_learning_of(s, self);
+    const uint64_t *prints = chorus_prints(s, l);
     tacit_status status = TACIT_OK;
-    for (tacit_agent k = 0; k < s->agents && status == TACIT_OK; k++)
-        if (!l->word[k])
-            status = say_note(env, s, k, CHORUS_ASK, 0);
+    for (tacit_agent k = 0; k < s->agents && status == TACIT_OK; k++) {
+        if (self->phase == CHORUS_GATHERING && !l->word[k])
+            status = say_note(env, s, k, CHORUS_ASK, ASK_WORD);
+        if (self->phase == CHORUS_COMPARING && prints[k] == 0)
+            status = say_note(env, s, k, CHORUS_ASK, ASK_PRINT);
+    }
     return status;
+}
+
+static tacit_status on_ask(tacit_env *env, const chorus_shared *s, const chorus_agent *self,
+                           const tacit_event *event)
+{
+    chorus_learning *l = chorus_learning_of(s, self);
+    const tacit_agent own = tacit_facts_of(env)->self;
+    if (tacit_public_get_int(event->payload, 0, 0) == ASK_WORD)
+        return l->word[own] ? tacit_send(env, event->from, CHORUS_WORD, l->word[own]) : TACIT_OK;
+    const uint64_t print = chorus_prints(s, l)[own];
+    return print ? say_note(env, s, event->from, CHORUS_PRINT, print) : TACIT_OK;
 }
 
 static tacit_status on_timer(tacit_env *env, const chorus_shared *s, chorus_agent *self,
                              uint64_t id)
 {
     if (id <= ASKS)
-        return self->phase == CHORUS_GATHERING ? ask(env, s, chorus_learning_of(s, self))
-                                               : TACIT_OK;
+        return ask(env, s, self);
     if (id == WORDS_OVER)
         return self->phase == CHORUS_GATHERING ? tell_print(env, s, self) : TACIT_OK;
     if (self->phase >= CHORUS_SETTLED)
@@ -279,8 +296,7 @@ tacit_status chorus_kernel_feed(tacit_env *env, const chorus_shared *s, chorus_a
 {
     if (event->type == TACIT_TIMER)
         return on_timer(env, s, self, event->id);
-    const tacit_public *own = chorus_learning_of(s, self)->word[tacit_facts_of(env)->self];
-    if (!event->payload || event->from >= s->agents || !own)
+    if (!event->payload || event->from >= s->agents)
         return TACIT_OK;
     switch (event->at.kind) {
     case CHORUS_WORD:
@@ -288,7 +304,7 @@ tacit_status chorus_kernel_feed(tacit_env *env, const chorus_shared *s, chorus_a
     case CHORUS_PRINT:
         return on_print(env, s, self, event);
     case CHORUS_ASK:
-        return tacit_send(env, event->from, CHORUS_WORD, own);
+        return on_ask(env, s, self, event);
     default:
         return TACIT_OK;
     }

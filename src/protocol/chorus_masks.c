@@ -46,7 +46,7 @@ static tacit_status hold(tacit_env *env, const void *shared, void *state, uint32
                          tacit_secret **out, int64_t *beside)
 {
     const chorus_shared *s = shared;
-    const chorus_agent *self = state;
+    chorus_agent *self = state;
     const uint64_t round = tacit_totals_round(chorus_totals(self));
     tacit_permit *permit;
     tacit_bounded *bounded;

@@ -30,12 +30,12 @@ static const tacit_option rows[] = {
              "nothing below 0"},
     {.key = "kernel-share",
      .type = TACIT_OPT_REAL,
-     .fallback = "0.5",
+     .fallback = "0.7",
      .min = 0,
      .max = 1,
      .offset = FIELD(kernel_share),
-     .help = "\"kernel: learned\": the part of epsilon that each agent's one release costs by "
-             "itself, seen by everybody; sums get what is left"},
+     .help = "\"kernel: learned\": the part of the budget (as 1 / noise^2 adds up) that goes "
+             "into each agent's one release, which everybody sees; sums get what is left"},
     {.key = "kernel-neighbours",
      .type = TACIT_OPT_INT,
      .fallback = "10",

@@ -34,6 +34,7 @@ void chorus_save(const void *shared, const void *state, uint32_t neighbours, tac
     const chorus_agent *self = state;
     tacit_save_u64(saver, self->heard);
     tacit_save_u64(saver, self->over);
+    tacit_save_u64(saver, self->sung);
     tacit_save_f64(saver, self->spread);
     tacit_save_f64(saver, self->doubt);
     tacit_save_public(saver, self->prior);
@@ -51,6 +52,7 @@ void chorus_load(const void *shared, void *state, uint32_t neighbours, tacit_loa
     chorus_agent *self = state;
     self->heard = tacit_load_u64(loader);
     self->over = tacit_load_u64(loader);
+    self->sung = tacit_load_u64(loader);
     self->spread = tacit_load_f64(loader);
     self->doubt = tacit_load_f64(loader);
     self->prior = tacit_load_public(loader, s->model);

@@ -288,22 +288,34 @@ factors: longer than 1@src/graph/factor.c@s/p->best\[l\] = p->m\[l\] \/ most/p->
 factors: weights stay@src/graph/factor.c@s/p->w\[i\] \*= length \/ trace/p->w[i] *= 1/@unit/basis_test
 consortium: any kernel, one run@src/experiment/agreement.c@s/{"kernel-file", NULL};/{NULL};/@unit/consortium_test
 advise: rounds cost nothing@src/experiment/advise_chorus.c@s/(double)t \/ clarity/1 \/ clarity/@unit/advise_test
-chorus: weights without records@src/protocol/chorus.c@s/llrint(m \* c\[k\] \* c\[l\] \* CHORUS/llrint((m > 0) * c[k] * c[l] * CHORUS/@unit/chorus_finish_test
-chorus: against the gradient's sign@src/protocol/chorus.c@s/column\[k\] = -c\[k\]/column[k] = c[k]/@unit/chorus_test
-chorus: the first step again and again@src/protocol/chorus.c@s/(event->id == 1 ? s->options.step : 1) \/ s->curvature/s->options.step \/ s->curvature/@unit/chorus_finish_test
-chorus: the noise of the release not known@src/protocol/chorus.c@s/TACIT_MECHANISM_NONE ? 0 : cost->noise,/TACIT_MECHANISM_NONE ? 0 : 0,/@unit/chorus_finish_test
+chorus: weights without records@src/protocol/chorus.c@s/(double)facts->records \* c\[k\]/(double)(facts->records > 0) * c[k]/@unit/chorus_finish_test
+chorus: against the gradient's sign@src/protocol/chorus.c@s/column\[k\] = -self->column\[k\]/column[k] = self->column[k]/@unit/chorus_test
+chorus: the first step again and again@src/protocol/chorus.c@s/(self->heard == 0 ? s->options.step : 1) \/ s->curvature/s->options.step \/ s->curvature/@unit/chorus_finish_test
+chorus: the noise of the release not known@src/protocol/chorus.c@s/TACIT_MECHANISM_NONE ? 0 : cost->noise}/TACIT_MECHANISM_NONE ? 0 : 0}/@unit/chorus_finish_test
 chorus: doubt counts for the prior@src/protocol/chorus.c@s/return residual \/ doubt;/return residual * doubt;/@unit/chorus_finish_test
 chorus: no misfit@src/protocol/chorus.c@s/self->doubt + s->options.misfit \* self->spread/self->doubt + 0 * self->spread/@unit/chorus_finish_test
 chorus: doubt not in the models' scale@src/protocol/chorus.c@s/chorus_doubt(heard, s->rank, c) \* scale \* scale;/chorus_doubt(heard, s->rank, c) * scale;/@unit/chorus_finish_test
-chorus: a spent budget ends the run@src/protocol/chorus.c@s/if (status == TACIT_EBUDGET \&\& (s->budgets || round > 1))/if (status == TACIT_EBUDGET \&\& s->budgets \&\& round > 99)/@unit/chorus_test
-chorus: saved without its doubt@src/protocol/chorus.c@s/self->doubt = tacit_load_f64(loader);/tacit_load_f64(loader);/@unit/chorus_test
-chorus: the whole budget in every round@src/protocol/chorus_setup.c@s/s->privacy.releases = s->options.rounds;/s->privacy.releases = 1;/@unit/chorus_test
-chorus: all rounds at the first one's cost@src/protocol/chorus_setup.c@s/s->cost_count == 1 ? 0 : round - 1/s->cost_count == 1 ? 0 : (round > 0) - 1/@unit/chorus_test
+chorus: a spent budget ends the run@src/protocol/chorus.c@s/if (status == TACIT_EBUDGET \&\& (s->budgets || self->sung > 0 || round > 1))/if (status == TACIT_EBUDGET \&\& s->budgets \&\& round > 99)/@unit/chorus_test
+chorus: saved without its doubt@src/protocol/chorus_state.c@s/self->doubt = tacit_load_f64(loader);/tacit_load_f64(loader);/@unit/chorus_test
+chorus: the whole budget in every round@src/protocol/chorus_setup.c@s/s->privacy.releases = s->options.rounds + /s->privacy.releases = 1 + 0 * /@unit/chorus_test
+chorus: all rounds at the first one's cost@src/protocol/chorus_costs.c@s/s->cost_count == 1 ? 0 : round - 1/s->cost_count == 1 ? 0 : (round > 0) - 1/@unit/chorus_test
 chorus: lots taken@src/protocol/chorus_setup.c@s/privacy->unit != TACIT_UNIT_RECORD || lots)/privacy->unit != TACIT_UNIT_RECORD \&\& lots)/@unit/chorus_test
-chorus: curvature of the wrong loss@src/protocol/chorus_setup.c@s/(s->squared ? 2 : 0.25)/(s->squared ? 0.25 : 2)/@unit/chorus_finish_test
+chorus: curvature of the wrong loss@src/protocol/chorus_setup.c@s/(s->squared ? 2 : s->classes ? 1 : 0.25)/(s->squared ? 0.25 : s->classes ? 1 : 2)/@unit/chorus_finish_test
 chorus: variance of a whole gradient@src/protocol/chorus_setup.c@s/: longest \* longest \/ p;/: longest * longest;/@unit/chorus_finish_test
 chorus: the next round forgets the one before@src/protocol/chorus.c@s/tacit_public_get(self->prior, 0, i) + scale \* sum/scale * sum/@unit/chorus_test
 chorus: labels' residuals for margins'@src/protocol/chorus.c@s/const double residual = s->squared ? s->variance \* p \/ (4 \* radius \* radius) : 0.5;/const double residual = s->squared ? 0.5 : s->variance * p \/ (4 * radius * radius);/@unit/chorus_finish_test
+chorus kernel: bare words@src/protocol/chorus_costs.c@s/    whole.releases = 1;/    whole.mechanism = TACIT_MECHANISM_NONE;/@unit/chorus_kernel_test
+chorus kernel: sums planned as if nothing was said before@src/protocol/chorus_costs.c@s/after ? \&s->likeness : NULL, after ? 1 : 0/NULL, 0/@unit/chorus_kernel_test
+chorus kernel: a word for all of the budget@src/protocol/chorus_costs.c@s#s->likeness.noise / sqrt(s->options.kernel_share)#s->likeness.noise#@unit/chorus_kernel_test
+chorus kernel: no majority is needed@src/protocol/chorus_kernel.c@s/2 \* chorus_learning_of(s, self)->same <= s->agents/chorus_learning_of(s, self)->same < 1/@unit/chorus_kernel_test
+chorus kernel: words after the print@src/protocol/chorus_kernel.c@s/if (self->phase != CHORUS_GATHERING || l->word/if (l->word/@unit/chorus_kernel_test
+chorus kernel: nobody asks@src/protocol/chorus_kernel.c@s/        return ask(env, s, self);/        return TACIT_OK;/@unit/chorus_kernel_test
+chorus kernel: who left speaks@src/protocol/chorus_kernel.c@s/facts->records == 0 || chorus_has_left(s, facts->self, 1)/facts->records == 0/@unit/chorus_kernel_test
+chorus kernel: loaded without prints@src/protocol/chorus_kernel.c@s/prints\[k\] = tacit_load_u64(loader);/tacit_load_u64(loader);/@unit/chorus_kernel_test
+chorus kernel: nearest of the wrong words@src/protocol/chorus_book.c@s/tacit_public_get_int(l->word\[i\], 0, k)/tacit_public_get_int(l->word[i], 0, 0)/@unit/chorus_kernel_test
+chorus kernel: waits for ever@src/protocol/chorus_kernel.c@s/    self->phase = CHORUS_APART;/    return TACIT_OK;/@unit/chorus_kernel_test
+audit: words are not looked at@src/experiment/audit_score.c@s/ || strcmp(cost->what, "likeness") == 0//@unit/canary_test
+totals: edges that wait for nobody@src/protocol/totals.c@s/totals_edges_ready(a) ? 0.5 : 2/2/@unit/chorus_kernel_test
 chorus smooth: noise for its variance@src/protocol/chorus_smooth.c@s/w->heard->noise \* w->heard->noise +/w->heard->noise +/@unit/smooth_test
 chorus smooth: too sure@src/protocol/chorus_smooth.c@s/: 0) - tau \* tau \* sum;/: 0) - 1.01 * tau * tau * sum;/@unit/smooth_test
 chorus smooth: likelihood without its determinant@src/protocol/chorus_smooth.c@s/sum -= log(d) + z \* z \/ d;/sum -= 0 * log(d) + z * z \/ d;/@unit/smooth_test

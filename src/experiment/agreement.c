@@ -62,10 +62,11 @@ tacit_status tacit_agreement_check(const tacit_experiment *experiment, tacit_err
                           "simulation has; real peers take another protocol",
                           protocol->name);
     if (flags & TACIT_GROUPS)
-        return tacit_fail(err, TACIT_EINPUT,
-                          "protocol \"%s\" adds up over all agents under masks, which real peers "
-                          "cannot do yet; simulate it with \"tacit run\", or take another protocol",
-                          protocol->name);
+        return tacit_fail(
+            err, TACIT_EINPUT,
+            "protocol \"%s\" takes a party that adds up over all agents, which only a "
+            "simulation has; set \"protocol.sum: masks\", or take another protocol",
+            protocol->name);
     if (experiment->privacy.claimed && experiment->privacy.mechanism != TACIT_MECHANISM_NONE)
         return tacit_fail(err, TACIT_EINPUT,
                           "\"privacy.claimed\" clips nothing, so that epsilon is a mere claim: it "

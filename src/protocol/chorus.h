@@ -156,7 +156,6 @@ tacit_status chorus_leavers(chorus_shared *shared, uint64_t agents, tacit_error 
 bool chorus_has_left(const chorus_shared *shared, tacit_agent agent, uint64_t round);
 
 /* chorus_kernel.c: a kernel that agents learn, before the first round. */
-enum { CHORUS_STEPS, CHORUS_SPEAKS }; /* segments of a word */
 typedef struct chorus_learning {
     uint64_t words, same;       /* heard; prints that are one's own */
     const tacit_public *word[]; /* one an agent, NULL if missing; behind it prints, 0 if missing */

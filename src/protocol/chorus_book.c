@@ -37,8 +37,7 @@ static tacit_status near_whom(const chorus_shared *s, const chorus_learning *l, 
         return tacit_out_of_memory(err);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; l->word[i] && k < p; k++)
-            if (tacit_public_get_int(l->word[i], CHORUS_SPEAKS, 0))
-                rows.dense[i * p + k] = (double)tacit_public_get_int(l->word[i], CHORUS_STEPS, k);
+            rows.dense[i * p + k] = (double)tacit_public_get_int(l->word[i], 0, k);
     const tacit_status status =
         tacit_graph_nearest(graph, (uint32_t)n, &rows, (uint32_t)s->options.kernel_neighbours, err);
     free(rows.dense);

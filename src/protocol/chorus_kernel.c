@@ -13,8 +13,9 @@
  * it, so it has all of its noise in it, whoever adds up later.
  *
  * Invariants:
- *  1. At most one word an agent. Who may not speak (no records, no budget, left before round 1)
- *     says so with a word of zeros and has no column, nor has one whose word came to nobody.
+ *  1. At most one release an agent. Who may not speak (no records, no budget, left before round 1)
+ *     says so with a word of zeros, which is near nobody: it has no column, nor has one whose word
+ *     came to nobody.
  *  2. All who keep to the rules and sing have the same words, so the same columns: an agent says
  *     one print, and no two prints are said by more than half each. Who finds no such majority
  *     in time learns alone; nobody waits longer.
@@ -70,16 +71,14 @@ tacit_status chorus_kernel_check(const chorus_options *o, const tacit_setup *set
 
 tacit_status chorus_kernel_prepare(chorus_shared *s, tacit_error *err)
 {
-    const tacit_segment word[] = {[CHORUS_STEPS] = {"steps", TACIT_I64, s->features},
-                                  [CHORUS_SPEAKS] = {"speaks", TACIT_I64, 1}};
+    const tacit_segment word = {"steps", TACIT_I64, s->features};
     const tacit_segment note = {"print", TACIT_I64, 1};
-    tacit_status status = tacit_shape_init(&s->word, word, 2, err);
+    tacit_status status = tacit_shape_init(&s->word, &word, 1, err);
     if (status == TACIT_OK)
         status = tacit_shape_init(&s->note, &note, 1, err);
     if (status != TACIT_OK)
         return status;
-    s->word.any = 1 << CHORUS_STEPS; /* no number of either is too large: only angles matter */
-    s->note.any = 1;
+    s->word.any = s->note.any = 1; /* no number is too large: only angles matter */
     return chorus_book_open(s, err);
 }
 
@@ -119,9 +118,7 @@ static void fill_word(const tacit_env *env, const chorus_shared *s, const tacit_
 {
     const double scale = (double)tacit_facts_of(env)->records / ldexp(1, s->likeness.grid);
     for (size_t k = 0; k < s->features; k++)
-        tacit_public_set_int(word, CHORUS_STEPS, k,
-                             llrint(tacit_public_get(released, 0, k) * scale));
-    tacit_public_set_int(word, CHORUS_SPEAKS, 0, 1);
+        tacit_public_set_int(word, 0, k, llrint(tacit_public_get(released, 0, k) * scale));
 }
 
 static tacit_status make_word(tacit_env *env, const chorus_shared *s, const chorus_agent *self,
@@ -161,9 +158,8 @@ static uint64_t print_of(tacit_env *env, const chorus_shared *s, const chorus_le
         uint64_t bits = 1;
         if (l->word[k]) {
             tacit_gist gist;
-            tacit_gist_of(env, &gist, l->word[k], CHORUS_STEPS);
+            tacit_gist_of(env, &gist, l->word[k], 0);
             memcpy(&bits, gist.hash, sizeof bits);
-            bits += 2 * (uint64_t)tacit_public_get_int(l->word[k], CHORUS_SPEAKS, 0);
         }
         print = (print ^ bits) * UINT64_C(0x9e3779b97f4a7c15) + k;
         print ^= print >> 32;

@@ -60,8 +60,8 @@ static tacit_status check_plan(const tacit_node_plan *plan, tacit_error *err)
     if (flags & TACIT_GROUPS)
         return tacit_fail(
             err, TACIT_EINPUT,
-            "protocol \"%s\" needs sums over all agents, which real peers do not have "
-            "yet; simulate it with \"tacit run\"",
+            "protocol \"%s\" takes a party that adds up over all agents, which only a simulation "
+            "has; set \"protocol.sum: masks\"",
             p->name);
     if (flags & TACIT_WHOLE && (!plan->graph || plan->graph->agents != plan->agents))
         return tacit_fail(err, TACIT_EINPUT,

@@ -331,6 +331,29 @@ static void test_lost_words(void **state)
     assert_true(some >= 3);
 }
 
+/* Words that come when prints were told are too late: nobody's print is of other words than it has.
+ */
+static void test_late_words(void **state)
+{
+    (void)state;
+    uint32_t singing = 0, missing = 0;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        stage s;
+        learned(&s, 4);
+        s.world.seed = seed;
+        s.world.network.latency = TACIT_LATENCY_EXPONENTIAL;
+        s.world.network.latency_mean = 0.12;
+        stage_run(&s, 3);
+        stage_finish(&s);
+        singing += check_agreement(&s);
+        for (uint32_t i = 0; i < N; i++)
+            missing += learning(&s, i)->words < N;
+        stage_clear(&s);
+    }
+    print_message("of %d: %u sing, %u missed words\n", 12 * N, singing, missing);
+    assert_true(singing > 3 * N && missing > 0);
+}
+
 /* All are gone right after they spoke: charged once, alone, and the end comes. */
 static void test_all_offline(void **state)
 {
@@ -412,14 +435,32 @@ static void test_masks(void **state)
         stage_run(&s, 100);
         problem_models(&s.q, s.rt, prior[masks]);
         memcpy(column[masks], chorus_column(s.rt->ops->shared(s.rt), 0), sizeof *column);
-        for (uint32_t i = 0; i < N; i++)
+        for (uint32_t i = 0; i < N; i++) {
             assert_int_equal(charged(&s, i), 2);
+            assert_int_equal(agent_of(&s, i)->heard, 1);
+        }
         stage_clear(&s);
     }
     assert_memory_equal(column[0], column[1], sizeof *column);
     for (uint32_t i = 0; i < N; i++)
         for (int k = 0; k < P; k++)
             assert_true(fabs(prior[0][i][k] - prior[1][i][k]) < 1e-3);
+}
+
+/* Partners of masks meet while words are said: whether that is over sooner or later, nobody waits
+ * for it again (patience is 5, and twice that is what an agent waits for partners). */
+static void test_partners_met_before(void **state)
+{
+    (void)state;
+    stage s;
+    learned(&s, 4);
+    stage_set(&s, "sum", "masks");
+    s.world.network.latency = TACIT_LATENCY_EXPONENTIAL;
+    s.world.network.latency_mean = 0.02;
+    stage_run(&s, 9);
+    for (uint32_t i = 0; i < N; i++)
+        assert_int_equal(agent_of(&s, i)->heard, 1);
+    stage_clear(&s);
 }
 
 /* ---- words for a reader ---- */
@@ -495,9 +536,11 @@ int main(void)
         cmocka_unit_test(test_charges),
         cmocka_unit_test(test_silent_agents),
         cmocka_unit_test(test_lost_words),
+        cmocka_unit_test(test_late_words),
         cmocka_unit_test(test_all_offline),
         cmocka_unit_test(test_cut_and_resumed),
         cmocka_unit_test(test_masks),
+        cmocka_unit_test(test_partners_met_before),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_what_is_seen),
     };

@@ -296,6 +296,7 @@ chorus: doubt counts for the prior@src/protocol/chorus.c@s/return residual \/ do
 chorus: no misfit@src/protocol/chorus.c@s/self->doubt + s->options.misfit \* self->spread/self->doubt + 0 * self->spread/@unit/chorus_finish_test
 chorus: doubt not in the models' scale@src/protocol/chorus.c@s/chorus_doubt(heard, s->rank, c) \* scale \* scale;/chorus_doubt(heard, s->rank, c) * scale;/@unit/chorus_finish_test
 chorus: a spent budget ends the run@src/protocol/chorus.c@s/if (status == TACIT_EBUDGET \&\& (s->budgets || self->sung > 0 || round > 1))/if (status == TACIT_EBUDGET \&\& s->budgets \&\& round > 99)/@unit/chorus_test
+chorus: a failed try ends the node@src/protocol/chorus.c@s/s->budgets || self->sung > 0 || round > 1/s->budgets || round > 1/@unit/chorus_kernel_node_test
 chorus: saved without its doubt@src/protocol/chorus_state.c@s/self->doubt = tacit_load_f64(loader);/tacit_load_f64(loader);/@unit/chorus_test
 chorus: the whole budget in every round@src/protocol/chorus_setup.c@s/s->privacy.releases = s->options.rounds + /s->privacy.releases = 1 + 0 * /@unit/chorus_test
 chorus: all rounds at the first one's cost@src/protocol/chorus_costs.c@s/s->cost_count == 1 ? 0 : round - 1/s->cost_count == 1 ? 0 : (round > 0) - 1/@unit/chorus_test

@@ -30,7 +30,7 @@ static const tacit_option rows[] = {
              "nothing below 0"},
     {.key = "kernel-share",
      .type = TACIT_OPT_REAL,
-     .fallback = "0.7",
+     .fallback = "0.8",
      .min = 0,
      .max = 1,
      .offset = FIELD(kernel_share),

@@ -16,12 +16,14 @@
  *  1. At most one release an agent. Who may not speak (no records, no budget, left before round 1)
  *     says so with a word of zeros, which is near nobody: it has no column, nor has one whose word
  *     came to nobody.
- *  2. All who keep to the rules and sing have the same words, so the same columns: an agent says
- *     one print, and no two prints are said by more than half each. Who finds no such majority
- *     in time learns alone; nobody waits longer.
- *  3. A word or a print is believed of its sender only: nobody can speak for others. Who lies to
- *     some can make prints differ, and so have everybody learn alone, not more: columns are public
- *     and of length 1 at most whatever words say, which is all that costs depend on.
+ *  2. If all keep to the rules, all who sing have the same words (but for prints of 64 bits that
+ *     agree by chance), so the same columns: an agent says one print, also when it crashed in
+ *     between, and no two prints are said by more than half each. Who finds no such majority in
+ *     time learns alone; nobody waits longer.
+ *  3. A word or a print is believed of its sender only: nobody can speak for others. Who tells some
+ *     this and others that can have all learn alone, or have two camps sing in columns that do not
+ *     fit, which makes a sum worthless. It costs nobody privacy: columns are public and of length 1
+ *     at most whatever words say, which is all that costs depend on.
  */
 #include "protocol/chorus.h"
 

@@ -16,7 +16,7 @@
 const cli_verb *const cli_verbs[] = {
     &cli_demo,    &cli_run,    &cli_sweep,    &cli_data,  &cli_graph,   &cli_report, &cli_reproduce,
     &cli_account, &cli_advise, &cli_forecast, &cli_audit, &cli_average, &cli_keygen, &cli_node,
-    &cli_up,      &cli_status, &cli_ledger,   &cli_help,  NULL};
+    &cli_up,      &cli_status, &cli_ledger,   &cli_model, &cli_help,    NULL};
 
 const cli_verb *cli_verb_find(const char *name)
 {

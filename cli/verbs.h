@@ -45,7 +45,7 @@ typedef struct cli_verb {
 
 extern const cli_verb cli_demo, cli_run, cli_sweep, cli_data, cli_graph, cli_report, cli_reproduce,
     cli_account, cli_advise, cli_forecast, cli_audit, cli_average, cli_keygen, cli_node, cli_up,
-    cli_status, cli_ledger, cli_help;
+    cli_status, cli_ledger, cli_model, cli_help;
 extern const cli_verb *const cli_verbs[]; /* NULL-terminated, in the order help shows */
 const cli_verb *cli_verb_find(const char *name);
 /* "; did you mean ...?" or "". */

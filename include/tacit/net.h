@@ -44,15 +44,22 @@ typedef struct tacit_volume {
 /* Layers from words, as above; `layers` has room for TACIT_LAYERS_MOST. */
 tacit_status tacit_layers_parse(const char *text, tacit_layer *layers, size_t *count,
                                 tacit_error *err);
+/* And back, in the one way we write them (caller frees); NULL without memory. */
+char *tacit_layers_text(const tacit_layer *layers, size_t count);
 
 typedef struct tacit_net tacit_net;
 /* Refuses layers that do not fit each other. `in` for records that are no pictures: {n, 1, 1}. */
 tacit_status tacit_net_create(tacit_net **out, tacit_volume in, const tacit_layer *layers,
                               size_t count, tacit_error *err);
 void tacit_net_free(tacit_net *net);
-size_t tacit_net_inputs(const tacit_net *net);     /* numbers of a record */
-size_t tacit_net_classes(const tacit_net *net);    /* the last layer's outputs */
-size_t tacit_net_parameters(const tacit_net *net); /* numbers of a model */
+size_t tacit_net_inputs(const tacit_net *net);      /* numbers of a record */
+tacit_volume tacit_net_input(const tacit_net *net); /* and their shape */
+size_t tacit_net_classes(const tacit_net *net);     /* the last layer's outputs */
+size_t tacit_net_parameters(const tacit_net *net);  /* numbers of a model */
+/* Layer `at`, below tacit_net_layers: what it is, what comes out of it, how many parameters. */
+size_t tacit_net_layers(const tacit_net *net);
+tacit_layer tacit_net_layer_at(const tacit_net *net, size_t at, tacit_volume *out,
+                               size_t *parameters);
 /* A model to begin with: weights and biases uniform within 1 / sqrt(inputs of one output), scales
  * of norms 1 and shifts 0. */
 void tacit_net_start(const tacit_net *net, tacit_stream *stream, float *theta);

@@ -18,6 +18,7 @@
 #include "tacit/graph.h"
 #include "tacit/ledger.h"
 #include "tacit/model.h"
+#include "tacit/net_file.h"
 #include "tacit/node.h"
 #include "tacit/noise.h"
 #include "tacit/privacy.h"

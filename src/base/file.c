@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -82,6 +83,23 @@ tacit_status tacit_file_create(const char *path, unsigned mode, const void *byte
     unlink(path);
     return tacit_fail(err, TACIT_EINPUT, "cannot write the %s \"%.300s\": %s", what, path,
                       strerror(number));
+}
+
+tacit_status tacit_file_replace(const char *path, unsigned mode, const void *bytes, size_t len,
+                                const char *what, tacit_error *err)
+{
+    char *fresh = tacit_path_with(path, ".tmp");
+    if (!fresh)
+        return tacit_out_of_memory(err);
+    unlink(fresh); /* a crash may have left one */
+    tacit_status status = tacit_file_create(fresh, mode, bytes, len, what, err);
+    if (!status && (rename(fresh, path) != 0 || !tacit_sync_folder_of(path))) {
+        status = tacit_fail(err, TACIT_EINPUT, "cannot make the %s \"%.300s\": %s", what, path,
+                            strerror(errno));
+        unlink(fresh);
+    }
+    free(fresh);
+    return status;
 }
 
 /* What is in a folder, and not only in its files, must be on the disk too. */

@@ -14,6 +14,10 @@ tacit_status tacit_file_read_fd(int fd, const char *shown, size_t most, char **t
  * leaves nothing behind on failure. `what` it is, for messages: "key file". */
 tacit_status tacit_file_create(const char *path, unsigned mode, const void *bytes, size_t len,
                                const char *what, tacit_error *err);
+/* The same in place of whatever file `path` may be: first under another name beside it, so that
+ * whoever looks sees the old one or all of the new one. */
+tacit_status tacit_file_replace(const char *path, unsigned mode, const void *bytes, size_t len,
+                                const char *what, tacit_error *err);
 
 /* Make the names in the folder of `path` durable; errno on failure. */
 bool tacit_sync_folder_of(const char *path);

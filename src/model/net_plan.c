@@ -209,6 +209,24 @@ size_t tacit_net_inputs(const tacit_net *net)
     return net->layer[0].inputs;
 }
 
+tacit_volume tacit_net_input(const tacit_net *net)
+{
+    return net->layer[0].in;
+}
+
+size_t tacit_net_layers(const tacit_net *net)
+{
+    return net->count;
+}
+
+tacit_layer tacit_net_layer_at(const tacit_net *net, size_t at, tacit_volume *out,
+                               size_t *parameters)
+{
+    *out = net->layer[at].out;
+    *parameters = net->layer[at].parameters;
+    return net->layer[at].is;
+}
+
 size_t tacit_net_classes(const tacit_net *net)
 {
     return net->layer[net->count - 1].outputs;

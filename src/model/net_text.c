@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layers from words: "conv 3 5x5, mish, pool 2, dense 64, mish, dense 10". */
+/* Layers from words, and back: "conv 3 5x5, mish, pool 2, dense 64, mish, dense 10". */
 #include <ctype.h>
 #include <string.h>
 
+#include "base/writer.h"
 #include "tacit/net.h"
 
 /* What follows a layer's name. */
@@ -107,4 +108,31 @@ tacit_status tacit_layers_parse(const char *text, tacit_layer *layers, size_t *c
             return TACIT_OK;
         at++;
     }
+}
+
+static void write_layer(tacit_writer *out, const tacit_layer *layer)
+{
+    size_t k = 0;
+    while (words[k].kind != layer->kind)
+        k++;
+    tacit_write_text(out, words[k].name);
+    if (words[k].after != NOTHING)
+        tacit_write_format(out, " %zu", layer->width);
+    if (words[k].after != WINDOW)
+        return;
+    tacit_write_format(out, " %zux%zu", layer->high, layer->wide);
+    if (layer->pad > 0)
+        tacit_write_format(out, " pad %zu", layer->pad);
+    if (layer->step > 1)
+        tacit_write_format(out, " step %zu", layer->step);
+}
+
+char *tacit_layers_text(const tacit_layer *layers, size_t count)
+{
+    tacit_writer out = {0};
+    for (size_t k = 0; k < count; k++) {
+        tacit_write_text(&out, k > 0 ? ", " : "");
+        write_layer(&out, &layers[k]);
+    }
+    return tacit_writer_take(&out);
 }

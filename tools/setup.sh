@@ -8,7 +8,7 @@ build_packages="gcc libc6-dev cmake ninja-build pkg-config libsodium-dev libyaml
     zlib1g-dev liblzma-dev liblapacke-dev libopenblas-serial-dev libarpack2-dev libsqlite3-dev
     libzmq3-dev"
 test_packages="libcmocka-dev clang libclang-rt-dev lld clang-format clang-tidy cppcheck libmatio-dev
-    python3-networkx python3-numpy python3-scipy xz-utils iproute2"
+    python3-networkx python3-numpy python3-onnx python3-scipy xz-utils iproute2"
 study_packages="python3 xz-utils iproute2"
 
 # The tests read JSON with whatever python3 there is.

@@ -19,7 +19,7 @@ static const char *const own_names[] = {
     "config.yaml", "metrics.csv",    "metrics.csv.partial", "summary.json",   "ledger.jsonl",
     "models.npy",  "agents.csv",     "sizes.csv",           "degrees.csv",    "edges.csv",
     "report.html", "checkpoint.bin", "train.npy",           "validation.npy", "test.npy",
-    "agents.txt",  "board.jsonl"};
+    "agents.txt",  "board.jsonl",    TACIT_MODEL_FILE};
 #define OWN_NAMES (sizeof own_names / sizeof *own_names)
 
 /* ---- folders ---- */
@@ -245,7 +245,8 @@ bool tacit_write_all(int fd, const void *bytes, size_t len)
 static mode_t mode_of(const char *name)
 {
     static const char *const secret[] = {"checkpoint.bin", "models.npy",     "agents.csv",
-                                         "train.npy",      "validation.npy", "test.npy"};
+                                         "train.npy",      "validation.npy", "test.npy",
+                                         TACIT_MODEL_FILE};
     for (size_t i = 0; i < sizeof secret / sizeof *secret; i++)
         if (strcmp(name, secret[i]) == 0)
             return TACIT_SECRET_MODE;

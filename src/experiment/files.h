@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "report/writer.h"
 #include "tacit/base.h"
+#include "tacit/net_file.h"
 
 typedef struct tacit_folder {
     char *path;
@@ -54,6 +55,10 @@ tacit_status tacit_outfile_stage(tacit_outfile *file, tacit_error *err);
 /* Close and forget, after a failure. */
 void tacit_outfile_drop(tacit_outfile *file);
 tacit_status tacit_outfile_publish(const tacit_folder *folder, const char *name, tacit_error *err);
+/* A net as model.tacit, staged; publish it when all others are (model_file.c). */
+#define TACIT_MODEL_FILE "model.tacit"
+tacit_status tacit_folder_stage_model(const tacit_folder *folder, const tacit_net_model *model,
+                                      tacit_error *err);
 /* Make renames and removals durable. */
 tacit_status tacit_folder_sync(const tacit_folder *folder, tacit_error *err);
 

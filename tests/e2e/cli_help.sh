@@ -17,7 +17,7 @@ grep -q 'Verbs' out.txt || complain "no words: no help"
 
 says_only 'Verbs' "$TACIT" --help
 says_only 'Verbs' "$TACIT" help
-for verb in demo run sweep report reproduce graph data account audit help; do
+for verb in demo run sweep report reproduce graph data account audit model help; do
     says_only 'Examples' "$TACIT" help $verb
     says_only 'Exit codes' "$TACIT" $verb --help
     says_only "tacit $verb" "$TACIT" $verb -h

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "experiment/files.h"
 #include "model/net.h"
 #include "testing.h"
 
@@ -343,6 +344,32 @@ static void test_disk(void **state)
     clear(&s);
 }
 
+/* In a run folder: nothing until it is published, then what a file of its own would be; a run that
+ * fails takes it away again. */
+static void test_folder(void **state)
+{
+    (void)state;
+    scene s;
+    tacit_folder folder;
+    tacit_net_file f;
+    struct stat info;
+    tacit_error err = {0};
+    make(&s, (tacit_volume){3, 1, 1}, "dense 2", 1);
+    check_ok(tacit_folder_create(&folder, "run", &err), &err);
+    check_ok(tacit_folder_stage_model(&folder, &s.model, &err), &err);
+    assert_int_equal(access("run/model.tacit", F_OK), -1);
+    check_ok(tacit_outfile_publish(&folder, TACIT_MODEL_FILE, &err), &err);
+    assert_int_equal(stat("run/model.tacit", &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+    check_ok(tacit_net_file_read(&f, "run/model.tacit", &err), &err);
+    assert_memory_equal(f.model.theta, s.theta, tacit_net_parameters(s.net) * sizeof(float));
+    tacit_net_file_clear(&f);
+    tacit_folder_abandon(&folder);
+    tacit_folder_close(&folder);
+    assert_int_equal(access("run", F_OK), -1);
+    clear(&s);
+}
+
 /* ---- predictions ---- */
 
 /* Against the net, a record at a time, with constants applied by the test. */
@@ -502,6 +529,7 @@ int main(void)
         cmocka_unit_test(test_edits),         cmocka_unit_test(test_not_written),
         cmocka_unit_test(test_disk),          cmocka_unit_test(test_predict),
         cmocka_unit_test(test_predict_edges), cmocka_unit_test(test_onnx),
+        cmocka_unit_test(test_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,8 +60,12 @@ static tacit_status read_records(tacit_table *table, bool *labels, const cli_arg
         status = tacit_config_apply(&config, &tacit_data_section, o, err);
     if (status)
         goto out;
-    if (folder && !tacit_config_get(&config, "data.folder"))
-        snprintf(o->folder, sizeof o->folder, "%s", folder);
+    if (folder && !tacit_config_get(&config, "data.folder") &&
+        snprintf(o->folder, sizeof o->folder, "%s", folder) >= (int)sizeof o->folder) {
+        status =
+            tacit_fail(err, TACIT_EINPUT, "TACIT_DATA has more than %d bytes", TACIT_TEXT_MAX - 1);
+        goto out;
+    }
     *labels = *o->labels_path || tacit_config_get(&config, "data.label-column");
     status = tacit_records_read(table, o, !tacit_config_get(&config, "data.source"), *labels,
                                 args->words + 2, args->word_count - 2, err);

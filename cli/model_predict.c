@@ -89,6 +89,26 @@ static tacit_status check_shape(const tacit_table *table, const char *path, cons
                       records, table->features, path, tacit_net_inputs(net), shape);
 }
 
+/* Rows of floats, however the table keeps them (caller frees); NULL without memory. */
+static float *floats_of(const tacit_table *table)
+{
+    size_t cells;
+    double *row = calloc(table->features, sizeof *row);
+    float *x =
+        tacit_mul_size(table->rows, table->features, &cells) ? calloc(cells, sizeof *x) : NULL;
+    for (size_t r = 0; x && row && r < table->rows; r++) {
+        tacit_table_get(table, r, row);
+        for (size_t k = 0; k < table->features; k++)
+            x[r * table->features + k] = (float)row[k];
+    }
+    if (!row) {
+        free(x);
+        x = NULL;
+    }
+    free(row);
+    return x;
+}
+
 /* ---- out ---- */
 
 static void write_class(tacit_writer *out, const answer *a, size_t class)
@@ -185,6 +205,7 @@ tacit_status model_predict(const char *path, const tacit_net_model *model, const
     const model_flags *flags = args->flags;
     tacit_table table = {0};
     answer a = {.model = model, .classes = tacit_net_classes(model->net), .scored = flags->scores};
+    float *x = NULL;
     size_t cells;
     tacit_status status = read_records(&table, &a.labelled, args, err);
     if (!status)
@@ -192,21 +213,22 @@ tacit_status model_predict(const char *path, const tacit_net_model *model, const
     if (status)
         goto out;
     a.records = table.rows;
+    x = floats_of(&table);
     a.best = calloc(a.records, sizeof *a.best);
     if (a.scored && tacit_mul_size(a.records, a.classes, &cells))
         a.scores = calloc(cells, sizeof *a.scores);
-    if (!a.best || (a.scored && !a.scores)) {
+    if (!x || !a.best || (a.scored && !a.scores)) {
         status = tacit_out_of_memory(err);
         goto out;
     }
-    status =
-        tacit_net_predict(model, a.records, (const float *)table.x.bytes, a.scores, a.best, err);
+    status = tacit_net_predict(model, a.records, x, a.scores, a.best, err);
     if (!status && a.labelled)
         compare(&a, table.y);
     if (!status)
         status = tell(&a, flags, err);
 out:
     tacit_table_clear(&table);
+    free(x);
     free(a.scores);
     free(a.best);
     return status;

@@ -29,6 +29,7 @@
 
 #include "base/file.h"
 #include "data/dataset.h"
+#include "data/names.h"
 #include "model/net_layer.h"
 #include "tacit/net_file.h"
 

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool has(const char *folder, const char *name)
+bool cli_folder_has(const char *folder, const char *name)
 {
     char path[CLI_PATH_MAX];
     struct stat info;
@@ -24,17 +24,17 @@ static bool has(const char *folder, const char *name)
 
 static bool looks_like_run(const char *folder)
 {
-    return has(folder, "config.yaml") &&
-           (has(folder, "metrics.csv") || has(folder, "summary.json") ||
-            has(folder, "checkpoint.bin")); /* interrupted */
+    return cli_folder_has(folder, "config.yaml") &&
+           (cli_folder_has(folder, "metrics.csv") || cli_folder_has(folder, "summary.json") ||
+            cli_folder_has(folder, "checkpoint.bin")); /* interrupted */
 }
 
 /* Every file a run writes. */
 static const char *const run_files[] = {
-    "summary.json",        "metrics.csv", "ledger.jsonl", "models.npy", "report.html",
-    "agents.csv",          "sizes.csv",   "degrees.csv",  "edges.csv",  "checkpoint.bin",
-    "metrics.csv.partial", "board.jsonl", "config.yaml", /* last: while it is there, the rest can
-                                             be emptied again */
+    "summary.json",        "metrics.csv", "ledger.jsonl", "models.npy",  "report.html",
+    "agents.csv",          "sizes.csv",   "degrees.csv",  "edges.csv",   "checkpoint.bin",
+    "metrics.csv.partial", "board.jsonl", "model.tacit",  "config.yaml", /* last: while it is there,
+                                             the rest can be emptied again */
 };
 #define RUN_FILES (sizeof run_files / sizeof *run_files)
 

@@ -183,8 +183,11 @@ static void say_folder(const char *folder)
 {
     printf("  %-22s%s/\n", "folder", folder);
     printf("  %-22s", "holds");
-    cli_wrap("report.html, summary.json, metrics.csv, ledger.jsonl, models.npy, config.yaml, and "
-             "tables for reports",
+    cli_wrap(cli_folder_has(folder, "model.tacit")
+                 ? "report.html, summary.json, metrics.csv, ledger.jsonl, models.npy, model.tacit "
+                   "(see \"tacit help model\"), config.yaml, and tables for reports"
+                 : "report.html, summary.json, metrics.csv, ledger.jsonl, models.npy, config.yaml, "
+                   "and tables for reports",
              24, 24);
     printf("  %-22s", "next");
     cli_wrap("change a key with --set (see \"tacit help run\"), then compare with \"tacit report\"",

@@ -112,6 +112,8 @@ tacit_status cli_print_text(char *text, tacit_error *err);
 
 /* ---- folder.c ---- */
 #define CLI_PATH_MAX 4096
+/* Whether there is such a file in the folder. */
+bool cli_folder_has(const char *folder, const char *name);
 /* Make the folder of a run: `out` if given, else the first free runs/NAME-K. */
 tacit_status cli_folder_claim(const char *name, const char *out, bool force, char *path,
                               size_t size, tacit_error *err);

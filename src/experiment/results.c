@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a run leaves in its folder, apart from metrics.csv. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,36 @@ tacit_status tacit_run_stage_models(tacit_run *r, tacit_error *err)
     if (!status)
         return tacit_outfile_stage(&file, err);
     tacit_outfile_drop(&file);
+    return status;
+}
+
+static bool is_finite(size_t count, const float *x)
+{
+    for (size_t k = 0; k < count; k++)
+        if (!isfinite(x[k]))
+            return false;
+    return true;
+}
+
+/* Features of a table were divided before the net saw them: whoever uses the file must, too. */
+tacit_status tacit_run_stage_model(tacit_run *r, bool *staged, tacit_error *err)
+{
+    const tacit_session *s = r->session;
+    const tacit_net *net = tacit_model_net(s->model);
+    const tacit_secret *model = net ? s->runtime->ops->agent_model(s->runtime, 0) : NULL;
+    *staged = false;
+    const float *theta = model ? tacit_vector_segment(tacit_vector_of_secret(model), 0) : NULL;
+    if (!theta || !is_finite(tacit_net_parameters(net), theta))
+        return TACIT_OK;
+    const tacit_data_options *data = &s->experiment->data;
+    const double divide = data->divide != 0 ? data->divide : 1;
+    const float scale = (float)(1 / divide), shift = (float)(-data->subtract / divide);
+    const bool scaled =
+        !tacit_source_is_drawn(data->source) && (divide != 1 || data->subtract != 0);
+    const tacit_net_model file = {
+        .net = net, .theta = theta, .pairs = scaled ? 1 : 0, .scale = &scale, .shift = &shift};
+    tacit_status status = tacit_folder_stage_model(&r->folder, &file, err);
+    *staged = !status;
     return status;
 }
 

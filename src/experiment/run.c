@@ -107,6 +107,9 @@ static tacit_status write_results(tacit_run *r, bool complete, tacit_error *err)
         status = tacit_run_stage_checkpoint(r, err);
     if (!status)
         status = tacit_run_stage_models(r, err);
+    bool net = false;
+    if (!status)
+        status = tacit_run_stage_model(r, &net, err);
     if (!status)
         status = tacit_run_stage_ledgers(r, err);
     if (!status)
@@ -130,6 +133,8 @@ static tacit_status write_results(tacit_run *r, bool complete, tacit_error *err)
                                    err);
     if (!status)
         status = tacit_run_publish_tables(r, err);
+    if (!status && net)
+        status = tacit_run_publish(r, (const char *const[]){TACIT_MODEL_FILE, NULL}, err);
     if (!status && board)
         status = tacit_run_publish(r, (const char *const[]){TACIT_BOARD, NULL}, err);
     if (!status)

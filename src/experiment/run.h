@@ -21,6 +21,8 @@ typedef struct tacit_run {
 /* results.c: staged files have all their bytes on the disk, under a temporary name. */
 tacit_status tacit_run_stage_text(tacit_run *r, const char *name, char *text, tacit_error *err);
 tacit_status tacit_run_stage_models(tacit_run *r, tacit_error *err);
+/* model.tacit, the net that agent 0 holds; not for linear models, nor for one that has run away. */
+tacit_status tacit_run_stage_model(tacit_run *r, bool *staged, tacit_error *err);
 tacit_status tacit_run_stage_ledgers(tacit_run *r, tacit_error *err);
 /* boards.c: what was published of the last sum, if the protocol has such; sets *staged. */
 tacit_status tacit_run_stage_board(tacit_run *r, bool *staged, tacit_error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tacit average simulate: what would come out, and how exact it would be. All peers are agents of
- * one process, which sees what they hold: their records go through a file that is gone before this
- * ends.
+ * one process, which sees what they hold. Their records go through a file in memory: however this
+ * ends, nothing of them is left on a disk.
  */
 #include "average.h"
 #include "terminal.h"
@@ -11,36 +11,41 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-/* Records and no edges, in a folder that only we can read. */
+/* Records and no edges. */
 typedef struct paper {
-    char folder[64], records[80], edges[80];
+    int records, edges;
 } paper;
+
+#define PAPER_PATH "/proc/self/fd/%d"
+
+static tacit_status put(int *file, const char *name, char *text, tacit_error *err)
+{
+    char path[40];
+    *file = memfd_create(name, MFD_CLOEXEC);
+    if (*file < 0) {
+        free(text);
+        return tacit_fail(err, TACIT_EINPUT, "cannot make a file in memory: %s", strerror(errno));
+    }
+    snprintf(path, sizeof path, PAPER_PATH, *file);
+    return cli_write_file(path, text, true, err);
+}
 
 static tacit_status put_paper(paper *p, const tacit_held *values, const tacit_question *q,
                               tacit_error *err)
 {
-    snprintf(p->folder, sizeof p->folder, "/tmp/tacit-average-XXXXXX");
-    if (!mkdtemp(p->folder)) {
-        p->folder[0] = '\0';
-        return tacit_fail(err, TACIT_EINPUT, "cannot make a folder in \"/tmp\": %s",
-                          strerror(errno));
-    }
-    snprintf(p->records, sizeof p->records, "%s/values.csv", p->folder);
-    snprintf(p->edges, sizeof p->edges, "%s/graph.edges", p->folder);
-    tacit_status status =
-        cli_write_file(p->records, tacit_held_records(values, q, true), false, err);
-    return status ? status : cli_write_file(p->edges, strdup("# none\n"), false, err);
+    tacit_status status = put(&p->records, "values", tacit_held_records(values, q, true), err);
+    return status ? status : put(&p->edges, "edges", strdup("# none\n"), err);
 }
 
 static void take_paper(const paper *p)
 {
-    if (!p->folder[0])
-        return;
-    unlink(p->records);
-    unlink(p->edges);
-    rmdir(p->folder);
+    if (p->records >= 0)
+        close(p->records);
+    if (p->edges >= 0)
+        close(p->edges);
 }
 
 static tacit_status configure(tacit_experiment *x, const paper *p, const tacit_average_plan *plan,
@@ -49,10 +54,10 @@ static tacit_status configure(tacit_experiment *x, const paper *p, const tacit_a
     tacit_config config;
     char set[6][120];
     snprintf(set[0], sizeof set[0], "data.source=csv");
-    snprintf(set[1], sizeof set[1], "data.path=%s", p->records);
+    snprintf(set[1], sizeof set[1], "data.path=" PAPER_PATH, p->records);
     snprintf(set[2], sizeof set[2], "data.test-fraction=0");
     snprintf(set[3], sizeof set[3], "graph.kind=edges");
-    snprintf(set[4], sizeof set[4], "graph.path=%s", p->edges);
+    snprintf(set[4], sizeof set[4], "graph.path=" PAPER_PATH, p->edges);
     snprintf(set[5], sizeof set[5], "run.seed=%" PRId64, seed);
     tacit_config_init(&config);
     tacit_status status = tacit_average_config(&config, plan, err);
@@ -104,7 +109,7 @@ static tacit_status simulate(const tacit_held *values, const tacit_question *q,
     tacit_average_plan plan = average_plan(flags);
     tacit_experiment x = {0};
     tacit_session *session = NULL;
-    paper p = {.folder = ""};
+    paper p = {.records = -1, .edges = -1};
     plan.peers = (uint32_t)values->rows;
     tacit_status status = put_paper(&p, values, q, err);
     if (!status)
@@ -120,6 +125,8 @@ static tacit_status simulate(const tacit_held *values, const tacit_question *q,
         cli_catch_signals();
         status = tacit_session_run(session, &request, err);
         cli_progress_end(&progress);
+        if (status == TACIT_EINTERRUPTED)
+            status = tacit_fail(err, status, "interrupted; no average came out");
     }
     if (!status)
         status = tell(session, &x, q, flags, err);

@@ -56,8 +56,27 @@ printf '1\n2\nnan\n' >bad.csv
 expect 3 'bad.csv:3: "nan" is no finite number' "$TACIT" average simulate bad.csv --range 0:9 --epsilon 1
 printf '1\n2\n' >two.csv
 expect 3 '"two.csv" has 2 rows; expected 3 or more' "$TACIT" average simulate two.csv --range 0:9 --epsilon 1
-[ -z "$(find /tmp -maxdepth 1 -name 'tacit-average-*' -newer values.csv 2>/dev/null)" ] ||
-    complain "a simulation left its records in /tmp"
+
+# Killed at any moment it leaves nothing: what peers hold is never on a disk. Ctrl-C is a clean end.
+seq 1 256 >many.csv
+for pause in 0.02 0.1 0.4; do
+    "$TACIT" average simulate many.csv --range 0:300 --epsilon 1 --masks gaussian --adders curious >out.txt 2>&1 &
+    sleep $pause
+    kill -9 $! 2>/dev/null
+    wait $! 2>/dev/null
+done
+[ -z "$(find /tmp "$TMP" -maxdepth 1 -name 'tacit-*' -newer values.csv 2>/dev/null)" ] ||
+    complain "a simulation left its records: $(ls /tmp "$TMP")"
+"$TACIT" average simulate many.csv --range 0:300 --epsilon 1 >out.txt 2>err.txt &
+pid=$!
+sleep 0.3
+kill -INT $pid 2>/dev/null
+wait $pid
+code=$?
+if [ $code -ne 0 ]; then # it was not over yet
+    [ $code -eq 130 ] && grep -qx 'tacit: interrupted; no average came out' err.txt && [ ! -s out.txt ] ||
+        complain "Ctrl-C: exit $code: $(cat out.txt err.txt)"
+fi
 
 # ---- ten processes, one killed in the middle ----
 "$TACIT" average prepare talk --peers 10 --range 0:100 --epsilon 100000 --patience 1 >out.txt ||

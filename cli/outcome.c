@@ -137,6 +137,19 @@ bool cli_remark_idle(const tacit_experiment *experiment)
     return true;
 }
 
+void cli_remark_silent(tacit_session *session, const tacit_experiment *experiment)
+{
+    if (!experiment->protocol->payload || experiment->privacy.mechanism == TACIT_MECHANISM_NONE ||
+        tacit_session_releases(session) > 0)
+        return;
+    char text[200];
+    snprintf(text, sizeof text,
+             "nobody released anything until time %g, so nobody learned from others and nothing "
+             "was spent; raise \"run.time\" if %s needs longer",
+             experiment->run.time, experiment->protocol->name);
+    cli_remark(text);
+}
+
 uint32_t cli_threads(int64_t wanted)
 {
     if (wanted > 0)

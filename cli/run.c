@@ -283,6 +283,8 @@ static tacit_status run_session(tacit_session *session, const tacit_experiment *
         return tacit_fail(err, said, "%s", late.text);
     if (complete && !flags->json)
         say_folder(folder);
+    if (complete && !flags->quiet)
+        cli_remark_silent(session, experiment);
     if (!complete)
         return tacit_fail(err, TACIT_EINTERRUPTED,
                           "interrupted; go on with \"tacit run --resume %.300s\"", folder);

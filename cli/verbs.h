@@ -153,6 +153,8 @@ void cli_count(uint64_t count, char *out, size_t size);
 void cli_remark_lonely(tacit_session *session, const tacit_experiment *experiment);
 /* Remarks on stderr about settings that do nothing; whether there were any. */
 bool cli_remark_idle(const tacit_experiment *experiment);
+/* A remark on stderr if a private run ended before anybody said anything. */
+void cli_remark_silent(tacit_session *session, const tacit_experiment *experiment);
 /* How many threads `wanted` means; 0: all cores. */
 uint32_t cli_threads(int64_t wanted);
 

@@ -182,6 +182,10 @@ static tacit_status check(const chorus_options *o, const tacit_setup *setup, tac
                           "protocol \"chorus\" needs to know the whole graph and how many records "
                           "each agent has; under \"privacy.adjacency: add-remove\" the latter is a "
                           "secret: use \"replace\"");
+    if (o->sum == CHORUS_IDEAL && o->totals.colluders > 0)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "with \"protocol.sum: ideal\" nobody colludes; \"protocol.colluders\" is "
+                          "for \"protocol.sum: masks\"");
     if (!noisy)
         return TACIT_OK;
     if (privacy->mechanism != TACIT_MECHANISM_GAUSSIAN)

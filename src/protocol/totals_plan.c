@@ -19,6 +19,11 @@ static tacit_status check(const tacit_totals_plan *p, tacit_error *err)
                           "a sum that hides its members needs at least 3 of them and there are "
                           "%llu agents; \"least\" is %u",
                           (unsigned long long)p->agents, p->least);
+    if (p->colluders + 2 > p->agents)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "%u of %llu agents may collude: a sum hides its members only if two at "
+                          "least are honest; state fewer colluders",
+                          p->colluders, (unsigned long long)p->agents);
     if (!(p->quorum > 0.5 && p->quorum <= 1))
         return tacit_fail(err, TACIT_EINPUT,
                           "the quorum is %g of an agent's partners; it must be above 0.5, or two "

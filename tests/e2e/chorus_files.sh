@@ -33,4 +33,19 @@ expect 3 'kernel.csv' "$TACIT" run "${given[@]}"
 expect 3 '"protocol.rank: 5" is more than the 4 agents' "$TACIT" run small.yaml --quiet --set protocol.rank=5
 printf '4,1\n' >leave.csv
 expect 3 'agent 4 does not exist' "$TACIT" run small.yaml --quiet --set protocol.opt-out=leave.csv
+
+# Colluders are for sums under masks, and two agents at least are honest.
+expect 3 '"protocol.colluders" is for "protocol.sum: masks"' \
+    "$TACIT" run small.yaml --quiet --set protocol.colluders=1
+for c in 3 4 1000; do
+    expect 3 "$c of 4 agents may collude" \
+        "$TACIT" run small.yaml --quiet --set protocol.sum=masks --set protocol.colluders=$c
+done
+
+# A run that is over before the first sum under masks spends nothing, and says so.
+masks=(small.yaml --set protocol.sum=masks --set protocol.rounds=1 --out)
+"$TACIT" run "${masks[@]}" short --set run.time=0.5 >out.txt 2>err.txt || complain "short: $(cat err.txt)"
+grep -q 'note: nobody released anything until time 0.5' err.txt || complain "no remark: $(cat err.txt)"
+"$TACIT" run "${masks[@]}" long --set run.time=60 >out.txt 2>err.txt || complain "long: $(cat err.txt)"
+! grep -q 'nobody released' err.txt || complain "a remark about nothing: $(cat err.txt)"
 exit $failed

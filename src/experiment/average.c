@@ -410,12 +410,30 @@ tacit_status tacit_average_enter(char **node, const char *folder, const char *ke
     return status;
 }
 
+/* The folder of all where that of one peer is asked for. */
+static bool is_common(const char *folder)
+{
+    char *question = tacit_path_with(folder, "/question.yaml");
+    char *node = tacit_path_with(folder, "/node.yaml");
+    const bool is = question && node && access(question, F_OK) == 0 && access(node, F_OK) != 0;
+    free(question);
+    free(node);
+    return is;
+}
+
 tacit_status tacit_average_place(char **folder, const char *node_folder, tacit_error *err)
 {
     char *path = tacit_path_with(node_folder, "/node.yaml");
     tacit_config config;
     tacit_node_options o;
     *folder = NULL;
+    if (is_common(node_folder)) {
+        free(path);
+        return tacit_fail(err, TACIT_EINPUT,
+                          "\"%.300s\" is the folder of all peers: name that of one, as in "
+                          "\"%.300s/node-000\", or the peer's own key by --key",
+                          node_folder, node_folder);
+    }
     tacit_config_init(&config);
     tacit_status status = path ? tacit_config_read(&config, path, err) : tacit_out_of_memory(err);
     if (!status)

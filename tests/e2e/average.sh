@@ -84,6 +84,7 @@ fi
 grep -q 'peers may meet here' out.txt || complain "$(cat out.txt)"
 expect 3 '"talk"' "$TACIT" average prepare talk --peers 10 --range 0:100 --epsilon 1
 expect 2 'what does this peer hold?' "$TACIT" average join talk/node-000
+expect 3 '"talk" is the folder of all peers' "$TACIT" average join talk --value 1
 expect 3 '--value:1: "inf" is no finite number' "$TACIT" average join talk/node-000 --value inf
 for k in 0 1 2 3 4 5 6 7 8 9; do
     value=$((10 * k))

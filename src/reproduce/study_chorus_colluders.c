@@ -2,8 +2,9 @@
 /*
  * chorus-colluders: what it costs to distrust. Over masks (protocol.sum) every agent adds a share
  * of the noise, and shares of those who may collude do not count: they know them. So the others
- * bring all of it, and the sum has 1/(1 - f) times the variance where a part f of the agents is
- * allowed for. The same problems with the ideal sum stand beside it.
+ * bring all of it. Where a part f of the agents is allowed for the sum has a little more than
+ * 1/(1 - f) times the variance: who adds up may lie, and not all of the honest are in a sum for
+ * sure. The same problems with the ideal sum stand beside it.
  */
 #include <math.h>
 #include <stdio.h>

@@ -298,10 +298,25 @@ static tacit_status check_flags(int word, const average_flags *f, tacit_error *e
                           "0:100; noise is made for that range, so it must be known without "
                           "looking at the data");
     if (asks && !(f->epsilon > 0))
-        return tacit_fail(err, TACIT_EUSAGE,
-                          "--epsilon is missing: how much the result may tell of one peer, as in "
-                          "--epsilon 1");
+        return tacit_fail(
+            err, TACIT_EUSAGE,
+            "--epsilon is missing, or 0: how much the result may tell of one peer, as in "
+            "--epsilon 1");
     return TACIT_OK;
+}
+
+/* What a plan is refused for is said in keys of an experiment. */
+static tacit_status in_flags(tacit_status status, tacit_error *err)
+{
+    if (status == TACIT_EINPUT && strstr(err->text, "\"protocol.")) {
+        const tacit_error why = *err;
+        tacit_fail(
+            err, status,
+            "%.480s (here: --absent, --colluders, --adders; partners and quorum are for \"tacit "
+            "run\")",
+            why.text);
+    }
+    return status;
 }
 
 static tacit_status run(const cli_args *args, tacit_error *err)
@@ -328,11 +343,11 @@ static tacit_status run(const cli_args *args, tacit_error *err)
         return status;
     switch (word) {
     case PREPARE:
-        return prepare(args->words[1], flags, err);
+        return in_flags(prepare(args->words[1], flags, err), err);
     case JOIN:
         return average_join(args->words[1], flags, err);
     case SIMULATE:
-        return average_simulate(args->words[1], flags, err);
+        return in_flags(average_simulate(args->words[1], flags, err), err);
     default:
         return average_verify(args->words[1], flags, err);
     }

@@ -60,6 +60,8 @@ const tacit_section tacit_average_section = {.name = "average",
 
 /* ---- the question ---- */
 
+#define MOST 1e15 /* as of "protocol.low" and "protocol.high" */
+
 /* A finite number from *at; false if there is none. */
 static bool read_number(const char **at, double *out)
 {
@@ -78,12 +80,13 @@ static tacit_status read_range(tacit_question *q, const char *text, tacit_error 
 {
     const char *at = text;
     if (read_number(&at, &q->least) && *at == ':' && (at++, read_number(&at, &q->most)) && !*at &&
-        q->least < q->most && isfinite(q->most - q->least))
+        q->least < q->most && q->least >= -MOST && q->most <= MOST)
         return TACIT_OK;
-    return tacit_fail(err, TACIT_EINPUT,
-                      "the range \"%.100s\" is not LEAST:MOST; expected two numbers, the first "
-                      "below the second, as in 0:100",
-                      text);
+    return tacit_fail(
+        err, TACIT_EINPUT,
+        "the range \"%.100s\" is not LEAST:MOST; expected two numbers within 1e15, the first "
+        "below the second, as in 0:100",
+        text);
 }
 
 static tacit_status read_bins(tacit_question *q, const char *text, tacit_error *err)

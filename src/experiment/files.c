@@ -121,10 +121,11 @@ tacit_status tacit_folder_create(tacit_folder *folder, const char *path, tacit_e
         status = tacit_fail(err, TACIT_EINPUT, "cannot open the run folder \"%.300s\": %s",
                             folder->path, strerror(errno));
     else if (!(status = lock(folder, err)) && !is_empty(folder->path))
-        status = tacit_fail(err, TACIT_EINPUT,
-                            "the run folder \"%.300s\" already exists; choose another, remove it, "
-                            "or go on with what it holds by --resume",
-                            folder->path);
+        status =
+            tacit_fail(err, TACIT_EINPUT,
+                       "the folder \"%.300s\" already exists and is not empty; choose another, "
+                       "or remove it (a run goes on with what it holds by --resume)",
+                       folder->path);
     if (status) {
         remove_path(folder->path, folder->made);
         tacit_folder_close(folder);

@@ -222,7 +222,7 @@ static char *page_text(const tacit_reproduced *const *all, size_t count, const c
     if (count == 1)
         tacit_page_open(&out, all[0]->of->title, all[0]->of->paper);
     else
-        tacit_page_open(&out, "Figures and tables of a paper, run again", all[0]->of->paper);
+        tacit_page_open(&out, "Figures and tables, run again", all[0]->of->paper);
     if (note && *note)
         tacit_page_words(&out, note, true);
     for (size_t k = 0; k < count; k++) {

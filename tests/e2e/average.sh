@@ -21,6 +21,10 @@ expect 3 'bins say the range themselves' \
     "$TACIT" average prepare talk --peers 9 --range 0:1 --bins 0,1,2 --epsilon 1
 expect 3 'state fewer colluders' \
     "$TACIT" average prepare talk --peers 9 --range 0:1 --epsilon 1 --colluders 8
+expect 3 '(here: --absent, --colluders, --adders' \
+    "$TACIT" average prepare talk --peers 9 --range 0:1 --epsilon 1 --colluders 5
+expect 3 'expected two numbers within 1e15' "$TACIT" average prepare talk --peers 9 --range 0:1e300 --epsilon 1
+expect 2 '--epsilon is missing, or 0' "$TACIT" average prepare talk --peers 9 --range 0:1 --epsilon 0
 expect 3 'cannot open "nowhere/node.yaml"' "$TACIT" average join nowhere --value 1
 expect 3 'cannot open "nothing.jsonl"' "$TACIT" average verify nothing.jsonl
 echo '{"schema":"tacit.ledger/1"}' >ledger.jsonl

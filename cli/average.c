@@ -90,7 +90,7 @@ static const tacit_option options[] = {
      .type = TACIT_OPT_REAL,
      .fallback = "0.2",
      .min = 0,
-     .max = 0.9,
+     .max = 0.4,
      .help = "prepare, simulate: this part of the peers may get lost on the way",
      AT(absent)},
     {.key = "masks",

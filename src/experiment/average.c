@@ -93,6 +93,9 @@ static tacit_status set_protocol(tacit_config *config, const tacit_average_plan 
         status = set(config, err, "protocol.colluders=%" PRId64, plan->colluders);
     if (!status)
         status = set(config, err, "protocol.absent=%.17g", plan->absent);
+    if (!status) /* who may get lost cannot be needed to confirm */
+        status =
+            set(config, err, "protocol.quorum=%g", fmax(fmin(0.75, 0.95 - plan->absent), 0.55));
     if (!status)
         status = set(config, err, "protocol.patience=%.17g", plan->patience);
     return status ? status

@@ -178,6 +178,19 @@ assert x["board"] == "own/peer0/state/board.jsonl"
 END
 grep -q 'mean 2  ' own.2 || complain "no second mean in words: $(cat own.2)"
 
+# ---- three of ten do not come, and were planned for ----
+"$TACIT" average prepare few --peers 10 --range 0:100 --epsilon 100000 --absent 0.3 --patience 1 --wait 4 --quiet ||
+    complain "prepare --absent 0.3"
+for k in 0 1 2 3 4 5 6; do
+    "$TACIT" average join few/node-00$k --value $((10 * k)) --json >few.$k 2>err.$k &
+    pid[k]=$!
+done
+for k in 0 1 2 3 4 5 6; do
+    wait "${pid[k]}" || complain "few: peer $k: exit $?: $(cat err.$k)"
+done
+python3 -c 'import json; x = json.load(open("few.3")); assert x["members"] == 7, x
+assert abs(x["value"][0] - 30) < 7 * x["standard_error"] < 1, x' || complain "three did not come: $(cat few.3)"
+
 # ---- once more: the same answer, and nothing else ----
 "$TACIT" average join talk/node-003 --json 2>err.txt >again.txt || complain "again: $(cat err.txt)"
 cmp -s again.txt out.3 || complain "another answer: $(cat again.txt)"

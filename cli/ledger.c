@@ -225,9 +225,9 @@ static tacit_status show_file(const opened *o, const ledger_flags *flags, tacit_
     table t = {.skip = all - shown,
                .file = o->file,
                .waiting = tacit_ledger_file_pending(o->file, NULL, 0)};
-    printf("%s%s%s: agent %" PRIu64 " \"%s\", %" PRIu64 " releases\n", cli_bold(), o->path,
+    printf("%s%s%s: agent %" PRIu64 " \"%s\", %" PRIu64 " release%s\n", cli_bold(), o->path,
            cli_plain(), tacit_ledger_file_holder(o->file)->agent,
-           tacit_ledger_file_holder(o->file)->name, all);
+           tacit_ledger_file_holder(o->file)->name, all, all == 1 ? "" : "s");
     tacit_status status = say_spent(o, err);
     if (status || shown == 0)
         return status;

@@ -122,7 +122,7 @@ assert 0 < x["standard_error"] < 0.2 and abs(x["value"][0] - right) < 7 * x["sta
 assert x["epsilon"] <= 100000 and x["unit"] == "user" and x["adjacency"] == "replace"
 END
 for k in 0 1 2 3 5 6 7 8 9; do
-    "$TACIT" ledger show talk/node-00$k/state/agent-$k.ledger | grep -q ', 1 releases' ||
+    "$TACIT" ledger show talk/node-00$k/state/agent-$k.ledger | grep -q ', 1 release$' ||
         complain "peer $k was not charged once: $("$TACIT" ledger show talk/node-00$k/state/agent-$k.ledger)"
     [ "$(stat -c %a talk/node-00$k/values.csv)" = 600 ] || complain "values.csv is open to others"
 done
@@ -196,5 +196,5 @@ assert abs(x["value"][0] - 30) < 7 * x["standard_error"] < 1, x' || complain "th
 cmp -s again.txt out.3 || complain "another answer: $(cat again.txt)"
 grep -q 'took part before' err.txt || complain "$(cat err.txt)"
 expect 3 'held something else' "$TACIT" average join talk/node-003 --value 31
-"$TACIT" ledger show talk/node-003/state/agent-3.ledger | grep -q ', 1 releases' || complain "charged again"
+"$TACIT" ledger show talk/node-003/state/agent-3.ledger | grep -q ', 1 release$' || complain "charged again"
 exit $failed

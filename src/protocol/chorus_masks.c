@@ -50,7 +50,9 @@ static tacit_status hold(tacit_env *env, const void *shared, void *state, uint32
     const uint64_t round = tacit_totals_round(chorus_totals(self));
     tacit_permit *permit;
     tacit_bounded *bounded;
-    tacit_status status = chorus_voice(env, s, self, round, &s->totals.number, &permit, &bounded);
+    tacit_status status = totals_check_records(env, s->options.most_records);
+    if (status == TACIT_OK)
+        status = chorus_voice(env, s, self, round, &s->totals.number, &permit, &bounded);
     if (status == TACIT_OK)
         status = tacit_conceal(env, permit, bounded, parts, out);
     if (status == TACIT_OK)

@@ -45,8 +45,11 @@ static tacit_status hold(tacit_env *env, const void *shared, void *state, uint32
     tacit_bounded *bounded;
     if (facts->records == 0)
         return TACIT_NO;
-    tacit_status status = tacit_reserve(env, &s->cost, &permit);
-    if (status == TACIT_EBUDGET) {
+    tacit_status status =
+        s->by_record ? totals_check_records(env, s->options.most_records) : TACIT_OK;
+    if (status == TACIT_OK)
+        status = tacit_reserve(env, &s->cost, &permit);
+    if (status == TACIT_EBUDGET && s->cost.mechanism != TACIT_MECHANISM_NONE) {
         self->poor = true;
         return TACIT_NO;
     }

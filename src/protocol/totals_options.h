@@ -38,6 +38,19 @@ static inline void totals_plan_of(tacit_totals_plan *plan, const totals_options 
     plan->jitter = o->jitter;
 }
 
+/* Who has more records than all agreed on would spoil the sum, and pay for it. */
+static inline tacit_status totals_check_records(tacit_env *env, int64_t most)
+{
+    const tacit_facts *facts = tacit_facts_of(env);
+    if (facts->records <= (uint64_t)most)
+        return TACIT_OK;
+    return tacit_fail(tacit_own_error(env), TACIT_EINPUT,
+                      "agent %llu has %llu records, and \"protocol.most-records: %lld\" says that "
+                      "nobody has more than that: raise it for all",
+                      (unsigned long long)facts->self, (unsigned long long)facts->records,
+                      (long long)most);
+}
+
 #define TOTALS_OPTIONS(owner, member)                                                              \
     {.key = "adders",                                                                              \
      .type = TACIT_OPT_CHOICE,                                                                     \

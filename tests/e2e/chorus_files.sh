@@ -48,4 +48,20 @@ masks=(small.yaml --set protocol.sum=masks --set protocol.rounds=1 --out)
 grep -q 'note: nobody released anything until time 0.5' err.txt || complain "no remark: $(cat err.txt)"
 "$TACIT" run "${masks[@]}" long --set run.time=60 >out.txt 2>err.txt || complain "long: $(cat err.txt)"
 ! grep -q 'nobody released' err.txt || complain "a remark about nothing: $(cat err.txt)"
+
+# A try that fails costs its givers a release. Who has none left listens on, and the run ends as usual.
+for loss in 0.003 0.02; do
+    "$TACIT" run "${masks[@]}" lost-$loss --quiet --set run.time=60 --set data.agents=60 --set network.loss=$loss \
+        >out.txt 2>err.txt || complain "loss $loss: exit $?: $(cat err.txt)"
+    [ ! -s err.txt ] || complain "loss $loss: $(cat err.txt)"
+done
+
+# More records than all agreed on, or no noise within a budget: said before anything is charged.
+expect 3 '"protocol.most-records: 5" says that nobody has more' \
+    "$TACIT" run "${masks[@]}" many --quiet --set run.time=60 --set protocol.most-records=5
+for name in chorus gopa; do
+    expect 5 'with mechanism "none" has no finite epsilon' "$TACIT" run small.yaml --quiet --out bare \
+        --set protocol.name=$name --set privacy.mechanism=none --set run.time=60
+done
+[ ! -e many/ledger.jsonl ] && [ ! -e bare/ledger.jsonl ] || complain "charged: $(ls many bare)"
 exit $failed

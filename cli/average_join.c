@@ -178,11 +178,6 @@ static tacit_status read_answer(tacit_answer *answer, const joining *j, const ch
     tacit_board_file f;
     tacit_roster known;
     const tacit_agreement *a = tacit_peer_agreement(j->peer);
-    if (access(path, F_OK) != 0)
-        return tacit_fail(err, TACIT_EPEER,
-                          "no sum came out: too few peers were there, or too many got lost before "
-                          "the end; what happened is in \"%.300s/log.jsonl\"",
-                          j->folder);
     tacit_status status = tacit_roster_read(&known, a->consortium.members, err);
     if (status)
         return status;
@@ -200,6 +195,23 @@ static tacit_status read_answer(tacit_answer *answer, const joining *j, const ch
     return status;
 }
 
+/* Why there is no answer, and what that cost. */
+static tacit_status say_none(const joining *j, const tacit_node *node, tacit_error *err)
+{
+    tacit_node_status look;
+    tacit_status status = tacit_node_look(node, &look, err);
+    if (status)
+        return status;
+    const bool paid = look.agents[0].releases > 0; /* it hosts one */
+    tacit_node_status_clear(&look);
+    return tacit_fail(err, TACIT_EPEER,
+                      "no sum came out: too few peers were there, or too many got lost before the "
+                      "end; %s; what happened is in \"%.300s/log.jsonl\"",
+                      paid ? "this peer had said its word, under masks, and its budget is spent"
+                           : "nothing was spent",
+                      j->folder);
+}
+
 static tacit_status tell(void *ctx, const tacit_node *node, const char *summary, tacit_error *err)
 {
     joining *j = ctx;
@@ -211,6 +223,8 @@ static tacit_status tell(void *ctx, const tacit_node *node, const char *summary,
     if (*cli_stop())
         return TACIT_OK; /* it may go on later */
     tacit_status status = path_in(path, j->plan.options->folder, BOARD, err);
+    if (!status && access(path, F_OK) != 0)
+        return say_none(j, node, err);
     if (!status)
         status = read_answer(&answer, j, path, err);
     if (status)

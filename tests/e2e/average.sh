@@ -191,6 +191,11 @@ done
 python3 -c 'import json; x = json.load(open("few.3")); assert x["members"] == 7, x
 assert abs(x["value"][0] - 30) < 7 * x["standard_error"] < 1, x' || complain "three did not come: $(cat few.3)"
 
+# ---- nobody else comes ----
+"$TACIT" average prepare lonely --peers 4 --range 0:100 --epsilon 1 --patience 0.5 --wait 1 --quiet || complain "prepare"
+expect 4 'nothing was spent' "$TACIT" average join lonely/node-000 --value 1
+"$TACIT" ledger show lonely/node-000/state/agent-0.ledger | grep -q ', 0 releases' || complain "charged for nothing"
+
 # ---- once more: the same answer, and nothing else ----
 "$TACIT" average join talk/node-003 --json 2>err.txt >again.txt || complain "again: $(cat err.txt)"
 cmp -s again.txt out.3 || complain "another answer: $(cat again.txt)"

@@ -41,7 +41,7 @@ void tacit_model_free(tacit_model *model);
 /* K of the softmax loss, whose model has a row of weights for each of labels 0 .. K-1, one after
  * the other in one segment. 0 for other losses. */
 size_t tacit_model_classes(const tacit_model *model);
-/* The net behind the model; NULL: it is linear. */
+/* The net behind the model; NULL: it is linear, or there is no model at all. */
 const struct tacit_net *tacit_model_net(const tacit_model *model);
 /* A model to begin with, the same for all who give the same `name`: zero, or for nets what
  * tacit_net_start draws from that name. */

@@ -157,7 +157,7 @@ void tacit_model_free(tacit_model *model)
 
 const struct tacit_net *tacit_model_net(const tacit_model *model)
 {
-    return model->net;
+    return model ? model->net : NULL;
 }
 
 size_t tacit_model_classes(const tacit_model *model)

@@ -272,7 +272,8 @@ static tacit_status count_records(tacit_pilot_base *base, tacit_error *err)
     if (!status)
         status = tacit_experiment_init(&experiment, &config, err);
     if (!status)
-        status = tacit_data_load(&source, &experiment.data, tacit_model_options_scalar(&experiment.model),
+        status = tacit_data_load(&source, &experiment.data,
+                                 tacit_model_options_scalar(&experiment.model),
                                  (uint64_t)experiment.run.seed, err);
     if (!status) {
         base->records = tacit_shard_rows(tacit_dataset_pooled(source.data, TACIT_TRAIN));

@@ -156,8 +156,8 @@ static tacit_status load_records(tacit_peer *p, const tacit_config *config, taci
     const tacit_node_member *self = &p->roster.members[p->plan.self];
     if (!tacit_config_get(config, "data.agents"))
         p->data.agents = self->count;
-    tacit_status status = tacit_data_load(&p->source, &p->data, tacit_model_options_scalar(&x->model),
-                                          (uint64_t)x->run.seed, err);
+    tacit_status status = tacit_data_load(
+        &p->source, &p->data, tacit_model_options_scalar(&x->model), (uint64_t)x->run.seed, err);
     if (status)
         return status;
     if (tacit_dataset_agents(p->source.data) != self->count)

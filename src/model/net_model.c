@@ -101,10 +101,11 @@ typedef struct judge {
 /* log sum exp of the scores less the own one; INFINITY if they are not finite. */
 static double lost(size_t classes, const float *score, size_t own)
 {
-    double most = -INFINITY, sum = 0;
-    for (size_t k = 0; k < classes; k++)
+    double most = (double)score[0];
+    for (size_t k = 1; k < classes; k++)
         most = fmax(most, (double)score[k]);
-    for (size_t k = 0; k < classes; k++)
+    double sum = exp((double)score[0] - most);
+    for (size_t k = 1; k < classes; k++)
         sum += exp((double)score[k] - most);
     const double loss = log(sum) + most - (double)score[own];
     return isfinite(loss) ? loss : INFINITY;

@@ -206,4 +206,10 @@ extern const char *const consensus_schedules[];
             "ever"                                                                               \
     }
 
+#define CONSENSUS_OPTION_MOMENTUM                                                             \
+    {                                                                                         \
+        .key = "momentum", .type = TACIT_OPT_REAL, .fallback = "0", .min = 0, .max = 0.9999,  \
+        .offset = CONSENSUS_FIELD(momentum), .help = "how much of the last direction is kept" \
+    }
+
 #endif

@@ -210,13 +210,7 @@ static const tacit_secret *model(const void *shared, const void *state)
 
 static const tacit_option rows[] = {
     CONSENSUS_OPTIONS_OF_STEPS,
-    {.key = "momentum",
-     .type = TACIT_OPT_REAL,
-     .fallback = "0",
-     .min = 0,
-     .max = 0.9999,
-     .offset = CONSENSUS_FIELD(momentum),
-     .help = "how much of the last direction is kept"},
+    CONSENSUS_OPTION_MOMENTUM,
 };
 
 const tacit_protocol tacit_protocol_dp_sgd = {

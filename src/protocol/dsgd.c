@@ -81,13 +81,7 @@ static const tacit_option rows[] = {
      .offset = CONSENSUS_FIELD(order),
      .help = "combine-first, as in the paper: average with neighbours, then step down the gradient "
              "at the own model; adapt-first: step, then average"},
-    {.key = "momentum",
-     .type = TACIT_OPT_REAL,
-     .fallback = "0",
-     .min = 0,
-     .max = 0.9999,
-     .offset = CONSENSUS_FIELD(momentum),
-     .help = "how much of the last direction is kept"},
+    CONSENSUS_OPTION_MOMENTUM,
 };
 
 const tacit_protocol tacit_protocol_dsgd = {

@@ -131,6 +131,22 @@ search: private scores without noise@src/experiment/tune_charge.c@s/noise \* 1.0
 search: private, and looks before it charges@src/experiment/tune_plan.c@s/charges || t->sweep->seed_count < FEW/t->sweep->seed_count < FEW/@unit/tune_test
 search: decides before all have run@src/experiment/tune_steps.c@s/if (is_over(s, run))/if (is_over(s, run) || (k > 0 \&\& is_over(s, run - 1)))/@unit/tune_test
 search: nobody is dropped@src/experiment/tune_steps.c@s/isnan(gap.mean) || gap.low > 0/false/@unit/tune_test
+consensus: last gradients are scaled@src/protocol/dsgt.c@s/gradient ? -1 : 0/gradient ? -0.99 : 0/@unit/consensus_test
+consensus: own weight too large@src/protocol/consensus.c@s/heard->weight\[0\] -= heard->weight\[m\];/heard->weight[0] -= 0.99 * heard->weight[m];/@unit/consensus_test
+consensus: tracking forgets after a refusal@src/protocol/dsgt.c@s/if (self->spent) \/\*/if (false) \/\*/@unit/consensus_test
+consensus: duals push apart@src/protocol/dinno.c@s/heard->word\[k\] ? -s->options.rho : 0/heard->word[k] ? s->options.rho : 0/@unit/consensus_test
+consensus: releases of primal steps not planned@src/protocol/consensus_setup.c@s/(uint64_t)(s->options.primal > 0 ? s->options.primal : 1)/1/@unit/consensus_test
+consensus: gradients without the regulariser@src/protocol/consensus.c@s/if (lambda > 0)/if (lambda > 1e9)/@unit/consensus_test
+consensus: means begin at zero@src/protocol/consensus.c@s/(1 - decay) \/ (1 - pow(decay, (double)iteration))/(1 - decay)/@unit/consensus_test
+consensus: momentum not saved@src/protocol/consensus.c@s/self->vector\[k\] = tacit_load_public(loader, s->shape);/{ tacit_public *v = tacit_load_public(loader, s->shape); if (k != GRADIENT) self->vector[k] = v; else if (v) tacit_public_zero(self->vector[k] = v); }/@unit/consensus_test
+consensus: nets by protocols for linear models@src/protocol/registry.c@s/if (tacit_model_net(setup->model) \&\&/if (false \&\&/@unit/consensus_test
+net release: a clip above the limit@src/model/net_gradient.c@s/(1 - 0x1p-40);/1.01;/@unit/net_release_test
+net release: lots of all@src/model/net_gradient.c@s/if (tacit_lot_takes(\&draw) \&\& count < most)/if (count < most)/@unit/net_release_test
+net release: lots divided by all records@src/model/net_gradient.c@s/? 1 : 1 \/ (q \* (double)records);/? 1 : 1 \/ (double)records;/@unit/net_release_test
+net release: the mean under add-remove@src/model/net_gradient.c@s/cost->adjacency == TACIT_ADD_REMOVE || records == 0 ? 1/records == 0 ? 1/@unit/net_release_test
+net release: rounding half the sum away@src/model/net_step.c@s/total\[k\] += (double)part\[k\];/total[k] = (double)part[k];/@unit/net_test
+nets: no border@src/model/net_conv.c@s/(plane \* high + k + pad) \* wide + pad/(plane * high + k) * wide/@unit/net_test
+nets: a bare run that has run away goes on@src/model/net_gradient.c@s/status == TACIT_OK \&\& report.broken > 0/false/@unit/consensus_test
 sweep: deviation of a population@src/experiment/sweep_means.c@s/square \/ (double)(n - 1) \/ (double)n/square \/ (double)n \/ (double)n/@unit/sweep_test
 ledger file: the disk is not waited for@src/privacy/ledger_store.c@s/PRAGMA synchronous=EXTRA/PRAGMA synchronous=NORMAL/@unit/ledger_disk_test
 ledger file: a log that can be lost@src/privacy/ledger_store.c@s/journal_mode=TRUNCATE", "truncate"/journal_mode=WAL", "wal"/;s/if (logs)/if (false)/@unit/ledger_disk_test

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Iterations of dsgd, dsgt and dinno. In each an agent says one word to all neighbours, waits for
- * theirs, and computes. A neighbour that is late counts with its last word, one that was never
- * heard has its weight added to the agent's own: so weights always sum to one.
+ * theirs (consensus_words.c: who is late, who is gone), and computes.
  *
  * Invariants:
  *  1. The only thing computed from records is the gradient, under a permit; it is released once and
@@ -16,16 +15,6 @@
 #include <math.h>
 
 #define TICK (UINT64_C(1) << 62) /* timers of iterations; those of rounds are smaller */
-
-static const tacit_public **words_of(consensus_agent *self)
-{
-    return (const tacit_public **)(void *)(self + 1);
-}
-
-static const tacit_public **last_of(consensus_agent *self, uint32_t neighbours)
-{
-    return words_of(self) + 2 * (size_t)neighbours;
-}
 
 /* ---- vectors ---- */
 
@@ -144,79 +133,18 @@ double consensus_rate(const consensus_shared *s, uint64_t iteration)
 
 /* ---- words ---- */
 
-static tacit_status make_word(tacit_env *env, const consensus_shared *s,
-                              const consensus_agent *self, tacit_public **word)
-{
-    *word = tacit_new_public(env, &s->word);
-    if (!*word)
-        return tacit_out_of_memory(tacit_own_error(env));
-    for (uint32_t part = 0; part < s->way->parts; part++)
-        s->way->tell(s, self, part, *word);
-    tacit_public_set_int(*word, s->way->parts, 0, tacit_facts_of(env)->neighbours);
-    return TACIT_OK;
-}
-
 static tacit_status speak(tacit_env *env, const consensus_shared *s, consensus_agent *self)
 {
     tacit_public *word;
     tacit_status status = s->way->before ? s->way->before(env, s, self) : TACIT_OK;
     if (status == TACIT_OK)
-        status = make_word(env, s, self, &word);
+        status = consensus_make_word(env, s, self, &word);
     if (status != TACIT_OK)
         return status;
     self->waiting = true;
     status = tacit_rounds_say(env, &self->rounds, CONSENSUS_WORD, word);
     tacit_drop(env, word);
     return status;
-}
-
-/* This round's word of a neighbour, else its last one; NULL: it never said any. */
-static const tacit_public *latest(tacit_env *env, consensus_agent *self, uint32_t slot)
-{
-    const tacit_public *word = tacit_rounds_word(&self->rounds, slot);
-    const tacit_public **last = &last_of(self, tacit_facts_of(env)->neighbours)[slot];
-    if (word && word != *last) {
-        tacit_drop(env, *last);
-        *last = tacit_keep(word);
-    }
-    return *last;
-}
-
-static uint64_t degree_in(const consensus_shared *s, const tacit_public *word)
-{
-    const int64_t degree = tacit_public_get_int(word, s->way->parts, 0);
-    return degree > 0 && degree < UINT32_MAX ? (uint64_t)degree : 1;
-}
-
-/* What was heard, with weights. heard->word[0], the agent's own word, is the caller's to drop. */
-static tacit_status listen(tacit_env *env, const consensus_shared *s, consensus_agent *self,
-                           consensus_heard *heard)
-{
-    const uint32_t n = tacit_facts_of(env)->neighbours;
-    heard->count = n + 1;
-    heard->weight = tacit_temporary(env, (n + 1) * sizeof *heard->weight);
-    heard->word = tacit_temporary(env, (n + 1) * sizeof *heard->word);
-    tacit_public *own;
-    if (!heard->weight || !heard->word)
-        return tacit_out_of_memory(tacit_own_error(env));
-    tacit_status status = make_word(env, s, self, &own);
-    if (status != TACIT_OK)
-        return status;
-    tacit_combination_sight sight = {.degree = n, .closed = (uint64_t)n + 1, .largest = s->largest};
-    for (uint32_t m = 0; m < n; m++) {
-        heard->word[m + 1] = latest(env, self, m);
-        sight.closed += heard->word[m + 1] ? degree_in(s, heard->word[m + 1]) + 1 : 0;
-    }
-    heard->word[0] = own;
-    heard->weight[0] = 1;
-    for (uint32_t m = 1; m <= n; m++) {
-        heard->weight[m] = heard->word[m]
-                               ? tacit_combination_weight((tacit_combination)s->options.policy,
-                                                          &sight, degree_in(s, heard->word[m]))
-                               : 0;
-        heard->weight[0] -= heard->weight[m];
-    }
-    return TACIT_OK;
 }
 
 /* ---- iterations ---- */
@@ -235,7 +163,7 @@ void consensus_average(const consensus_shared *s, uint64_t iteration, const taci
 static tacit_status compute(tacit_env *env, const consensus_shared *s, consensus_agent *self)
 {
     consensus_heard heard = {0};
-    tacit_status status = listen(env, s, self, &heard);
+    tacit_status status = consensus_listen(env, s, self, &heard);
     if (status != TACIT_OK)
         return status;
     status = s->way->step(env, s, self, &heard);
@@ -258,7 +186,7 @@ static tacit_status advance(tacit_env *env, const consensus_shared *s, consensus
     tacit_status status = TACIT_OK;
     while (status == TACIT_OK) {
         if (self->waiting) {
-            if (self->rounds.missing > 0)
+            if (!consensus_complete(env, self))
                 break;
             status = compute(env, s, self);
             tacit_rounds_next(env, &self->rounds);
@@ -303,7 +231,7 @@ static tacit_status start(tacit_env *env, const consensus_shared *s, consensus_a
         if (wanted >> k & 1 && !(self->vector[k] = tacit_new_public(env, s->shape)))
             return tacit_out_of_memory(tacit_own_error(env));
     tacit_model_start(s->model, tacit_facts_of(env)->run, self->vector[THETA]);
-    tacit_rounds_init(&self->rounds, words_of(self), tacit_facts_of(env)->neighbours,
+    tacit_rounds_init(&self->rounds, consensus_words(self), tacit_facts_of(env)->neighbours,
                       s->options.patience > 0 ? s->options.patience : INFINITY);
     tacit_status status = plan_noise(env, s, self);
     if (status == TACIT_OK && s->way->begin)
@@ -346,9 +274,14 @@ tacit_status consensus_on(tacit_env *env, const void *shared, void *state, const
         return start(env, s, self);
     if (event->type == TACIT_TIMER && event->id & TICK)
         return tick(env, s, self, event->id & ~TICK);
-    if ((event->type != TACIT_MESSAGE && event->type != TACIT_TIMER) || has_ended(s, self))
+    const bool moves = event->type == TACIT_PEER_UP || event->type == TACIT_PEER_DOWN;
+    if (!(moves || event->type == TACIT_MESSAGE || event->type == TACIT_TIMER) ||
+        has_ended(s, self))
         return TACIT_OK;
-    return tacit_rounds_feed(env, &self->rounds, event, on_round, s, self);
+    if (event->type != TACIT_TIMER)
+        consensus_come_and_go(env, self, event);
+    tacit_status status = tacit_rounds_feed(env, &self->rounds, event, on_round, s, self);
+    return status == TACIT_OK ? advance(env, s, self) : status; /* all who are left have spoken */
 }
 
 /* ---- state ---- */
@@ -357,12 +290,6 @@ const tacit_shape *consensus_payload(const void *shared, tacit_address at)
 {
     const consensus_shared *s = shared;
     return at.channel == 0 && at.kind == CONSENSUS_WORD ? &s->word : NULL;
-}
-
-size_t consensus_agent_size(const void *shared, uint32_t neighbours)
-{
-    (void)shared;
-    return sizeof(consensus_agent) + 3 * (size_t)neighbours * sizeof(const tacit_public *);
 }
 
 void consensus_save(const void *shared, const void *state, uint32_t neighbours, tacit_saver *saver)
@@ -377,8 +304,7 @@ void consensus_save(const void *shared, const void *state, uint32_t neighbours, 
     tacit_save_u64(saver, self->steps);
     tacit_save_u64(saver, self->waiting);
     tacit_save_u64(saver, self->spent);
-    tacit_rounds_save(&self->rounds, saver);
-    tacit_view_save(last_of((consensus_agent *)(uintptr_t)self, neighbours), neighbours, saver);
+    consensus_words_save(self, neighbours, saver);
 }
 
 void consensus_load(const void *shared, void *state, uint32_t neighbours, tacit_loader *loader)
@@ -393,8 +319,7 @@ void consensus_load(const void *shared, void *state, uint32_t neighbours, tacit_
     self->steps = tacit_load_u64(loader);
     self->waiting = tacit_load_u64(loader) != 0;
     self->spent = tacit_load_u64(loader) != 0;
-    tacit_rounds_load(&self->rounds, words_of(self), neighbours, loader, &s->word);
-    tacit_view_load(last_of(self, neighbours), neighbours, loader, &s->word);
+    consensus_words_load(s, self, neighbours, loader);
 }
 
 void consensus_end(tacit_env *env, const void *shared, void *state)
@@ -403,10 +328,7 @@ void consensus_end(tacit_env *env, const void *shared, void *state)
     (void)shared;
     for (uint32_t k = 0; k < CONSENSUS_VECTORS; k++)
         tacit_drop(env, self->vector[k]);
-    if (self->rounds.word)
-        tacit_rounds_end(env, &self->rounds);
-    const uint32_t n = tacit_facts_of(env)->neighbours;
-    tacit_view_end(env, last_of(self, n), n);
+    consensus_words_end(env, self);
 }
 
 const tacit_secret *consensus_model(const void *shared, const void *state)

@@ -6,6 +6,7 @@
  * (paper 004; docs/protocols/consensus.md).
  *
  *   consensus.c        iterations: when an agent speaks, hears, and goes on
+ *   consensus_words.c  what it hears of neighbours, and who is there
  *   consensus_setup.c  options, lots, and what a release costs
  *   dsgd.c, ...        what an iteration computes, beside the paper's algorithm
  *
@@ -66,7 +67,7 @@ typedef struct consensus_agent {
     bool spent;         /* nothing is left to compute gradients with */
     tacit_rounds rounds;
 } consensus_agent;
-/* Behind it: two words a neighbour for rounds, and the last one each said. */
+/* Behind it: two words a neighbour for rounds, the last one each said, and whether it is gone. */
 
 /* What an agent has when a round is complete: of itself at [0] and of each neighbour behind it the
  * weight (they sum to one) and the last word, NULL if it never said any. */
@@ -128,6 +129,24 @@ bool consensus_done(const void *shared, const void *self);
     .shared_size = sizeof(consensus_shared), .payload = consensus_payload,          \
     .agent_size = consensus_agent_size, .on = consensus_on, .save = consensus_save, \
     .load = consensus_load, .end = consensus_end, .model = consensus_model, .done = consensus_done
+
+/* ---- consensus_words.c ---- */
+/* Two places a neighbour, for rounds. */
+const tacit_public **consensus_words(consensus_agent *self);
+/* The neighbour spoke, came back, or is gone. */
+void consensus_come_and_go(tacit_env *env, consensus_agent *self, const tacit_event *event);
+/* Has everybody who is there said its word of this round? */
+bool consensus_complete(tacit_env *env, consensus_agent *self);
+/* What the agent would say now, the caller's to drop. */
+tacit_status consensus_make_word(tacit_env *env, const consensus_shared *s,
+                                 const consensus_agent *self, tacit_public **word);
+/* What was heard, with weights. heard->word[0], the agent's own word, is the caller's to drop. */
+tacit_status consensus_listen(tacit_env *env, const consensus_shared *s, consensus_agent *self,
+                              consensus_heard *heard);
+void consensus_words_save(const consensus_agent *self, uint32_t neighbours, tacit_saver *saver);
+void consensus_words_load(const consensus_shared *s, consensus_agent *self, uint32_t neighbours,
+                          tacit_loader *loader);
+void consensus_words_end(tacit_env *env, consensus_agent *self);
 
 /* ---- consensus_setup.c ---- */
 /* What one gradient of an agent costs. `sigma` > 0: its noise over the clip, found before; 0: find

@@ -180,6 +180,15 @@ static bool has_ended(const consensus_shared *s, const consensus_agent *self)
     return self->iteration == (uint64_t)s->options.iterations && !self->waiting;
 }
 
+/* By its clock; or because all neighbours have begun the next iteration: whoever was away, whose
+ * clock stood still, does not let them wait for it. */
+static bool may_begin(const consensus_shared *s, const consensus_agent *self)
+{
+    const bool behind = self->rounds.count > 0 && self->rounds.missing == 0;
+    return self->iteration < self->due ||
+           (behind && self->iteration < (uint64_t)s->options.iterations);
+}
+
 /* As far as clock and neighbours allow. */
 static tacit_status advance(tacit_env *env, const consensus_shared *s, consensus_agent *self)
 {
@@ -190,7 +199,7 @@ static tacit_status advance(tacit_env *env, const consensus_shared *s, consensus
                 break;
             status = compute(env, s, self);
             tacit_rounds_next(env, &self->rounds);
-        } else if (self->iteration < self->due) {
+        } else if (may_begin(s, self)) {
             self->iteration++;
             status = speak(env, s, self);
         } else {

@@ -6,7 +6,9 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/vector_internal.h"
 #include "data/shard.h"
@@ -620,6 +622,22 @@ static void test_running_away(void **state)
     close_scene(&s);
 }
 
+static char place[] = "/tmp/consensus_testXXXXXX";
+
+static int enter(void **state)
+{
+    (void)state;
+    return mkdtemp(place) && chdir(place) == 0 ? 0 : -1;
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    unlink("consensus_test.csv");
+    unlink("consensus_labels.csv");
+    return chdir("/") == 0 && rmdir(place) == 0 ? 0 : -1;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -636,5 +654,5 @@ int main(void)
         cmocka_unit_test(test_labels_out_of_range),
         cmocka_unit_test(test_running_away),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, enter, leave);
 }

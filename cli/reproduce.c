@@ -16,7 +16,7 @@
 
 typedef struct reproduce_flags {
     int64_t seed, seeds, threads;
-    bool json, quick, quiet;
+    bool json, quick, full, quiet;
     char out[TACIT_TEXT_MAX];
 } reproduce_flags;
 
@@ -36,6 +36,11 @@ static const tacit_option options[] = {
      .fallback = "false",
      .help = "a much smaller task, to see that all works; not the figure",
      AT(quick)},
+    {.key = "full",
+     .type = TACIT_OPT_BOOL,
+     .fallback = "false",
+     .help = "all that the paper has, where a figure is shortened otherwise: hours",
+     AT(full)},
     {.key = "seed",
      .type = TACIT_OPT_INT,
      .fallback = "1",
@@ -119,6 +124,21 @@ static tacit_status find(const cli_args *args, choice *out, tacit_error *err)
                       "no figure \"%.100s\"; \"tacit reproduce\" alone lists them", args->words[0]);
 }
 
+static tacit_status check_full(const choice *c, const reproduce_flags *flags, tacit_error *err)
+{
+    if (!flags->full)
+        return TACIT_OK;
+    if (flags->quick)
+        return tacit_fail(err, TACIT_EUSAGE, "\"--quick\" and \"--full\" are opposites");
+    for (size_t k = 0; k < c->count; k++)
+        if (c->of[k]->full_seeds > 0)
+            return TACIT_OK;
+    return tacit_fail(err, TACIT_EUSAGE,
+                      "\"--full\" is for figures that are shortened, and \"%.100s\" is not; leave "
+                      "it out",
+                      c->name);
+}
+
 /* Of a whole paper, leave out what needs files that are not there, and say so. */
 static void leave_out(choice *c, const char *data, char *note, size_t size)
 {
@@ -155,7 +175,7 @@ static void say_rows(const tacit_reproduced *result)
         if (rows[k].low < rows[k].high)
             printf("   %s to %s", low, high);
         if (!isnan(rows[k].paper))
-            printf("   paper: %s", paper);
+            printf("   paper: %s%s", paper, tacit_reproduced_verdict(&rows[k]));
         putchar('\n');
     }
 }
@@ -210,6 +230,7 @@ static tacit_status reproduce(const tacit_reproduction *of, const reproduce_flag
                                              .seeds = (uint32_t)flags->seeds,
                                              .threads = cli_threads(flags->threads),
                                              .quick = flags->quick,
+                                             .full = flags->full,
                                              .data = getenv("TACIT_DATA"),
                                              .stop = cli_stop(),
                                              .progress = cli_progress_step,
@@ -241,6 +262,8 @@ static tacit_status run(const cli_args *args, tacit_error *err)
     if (args->word_count == 0)
         return list(flags, err);
     tacit_status status = find(args, &c, err);
+    if (status == TACIT_OK)
+        status = check_full(&c, flags, err);
     if (status == TACIT_OK)
         status = claim(c.name, flags, folder, sizeof folder, err);
     if (status != TACIT_OK)

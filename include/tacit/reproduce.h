@@ -12,6 +12,7 @@ typedef struct tacit_reproduce_request {
     uint32_t seeds; /* runs to average over; 0: as many as the figure says */
     uint32_t threads;
     bool quick;       /* a smaller task, to see that all works: not the figure */
+    bool full;        /* all that the paper has, where that takes hours; not with `quick` */
     const char *data; /* folder of data files; NULL or "": none, and figures that need it fail */
     const tacit_stop *stop;
     tacit_progress *progress;
@@ -21,11 +22,12 @@ typedef struct tacit_reproduce_request {
 typedef struct tacit_reproduced tacit_reproduced; /* what came of it */
 
 typedef struct tacit_reproduction {
-    const char *name;  /* "000-fig1" */
-    const char *paper; /* authors, year, where in the paper */
-    const char *title; /* one line */
-    uint32_t seeds;    /* the paper's number of runs */
-    bool needs_data;   /* files that are not part of Tacit: request.data */
+    const char *name;    /* "000-fig1" */
+    const char *paper;   /* authors, year, where in the paper */
+    const char *title;   /* one line */
+    uint32_t seeds;      /* the paper's number of runs, or what a long figure can afford */
+    uint32_t full_seeds; /* with request.full; 0: the figure has no longer form */
+    bool needs_data;     /* files that are not part of Tacit: request.data */
     /* `request` has its zeros filled in; the result does not depend on `threads`. */
     tacit_status (*run)(tacit_reproduced *out, const tacit_reproduce_request *request,
                         tacit_error *err);
@@ -44,6 +46,7 @@ typedef struct tacit_reproduced_row {
     double ours;      /* mean over runs */
     double low, high; /* tacit_reproduced_spread says what they are; NaN: unknown */
     double paper;     /* NaN: the paper prints no such number */
+    double least;     /* ours is as good as the paper's from here on; NaN: nobody judges */
 } tacit_reproduced_row;
 size_t tacit_reproduced_rows(const tacit_reproduced *result, const tacit_reproduced_row **rows);
 /* What `low` and `high` are: "the least and the largest of them", "its 95 % interval". */
@@ -53,6 +56,8 @@ const char *tacit_reproduced_spread(const tacit_reproduced *result);
 const char *tacit_reproduced_warning(const tacit_reproduced *result);
 /* For people: "12,345", "0.881", "1.2e-09"; "not reached" for NaN. */
 void tacit_reproduced_number(double value, char *out, size_t size);
+/* ", reached" or ", NOT REACHED"; "" where nobody judges. */
+const char *tacit_reproduced_verdict(const tacit_reproduced_row *row);
 /* What one sees, a sentence each. */
 size_t tacit_reproduced_findings(const tacit_reproduced *result, const char *const **findings);
 

@@ -103,7 +103,13 @@ void figure_add_row(tacit_reproduced *f, double ours, double low, double high, d
     va_start(args, fmt);
     char *what = format(f, fmt, args);
     va_end(args);
-    f->rows[f->row_count++] = (tacit_reproduced_row){what, ours, low, high, paper};
+    f->rows[f->row_count++] = (tacit_reproduced_row){what, ours, low, high, paper, NAN};
+}
+
+void figure_judge(tacit_reproduced *f, double least)
+{
+    if (f->row_count > 0)
+        f->rows[f->row_count - 1].least = least;
 }
 
 void figure_find(tacit_reproduced *f, const char *fmt, ...)
@@ -185,6 +191,13 @@ void tacit_reproduced_number(double value, char *out, size_t size)
         with_commas(value, out, size);
     else /* four decimals from 0.001 to 10 */
         snprintf(out, size, fabs(value) >= 1 && fabs(value) < 10 ? "%.5g" : "%.4g", value);
+}
+
+const char *tacit_reproduced_verdict(const tacit_reproduced_row *row)
+{
+    if (isnan(row->least))
+        return "";
+    return row->ours >= row->least ? ", reached" : ", NOT REACHED";
 }
 
 size_t tacit_reproduced_findings(const tacit_reproduced *f, const char *const **findings)

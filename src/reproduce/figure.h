@@ -55,6 +55,8 @@ void figure_add_series(tacit_reproduced *f, size_t panel, const char *name, size
 void figure_draw(tacit_reproduced *f, uint32_t colour, bool dashed);
 void figure_add_row(tacit_reproduced *f, double ours, double low, double high, double paper,
                     const char *fmt, ...) TACIT_PRINTF(6, 7);
+/* The row added last is as good as the paper's if it is at least `least`. */
+void figure_judge(tacit_reproduced *f, double least);
 void figure_find(tacit_reproduced *f, const char *fmt, ...) TACIT_PRINTF(2, 3);
 
 /* ---- work.c: independent pieces of work on many threads ---- */

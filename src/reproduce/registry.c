@@ -20,6 +20,7 @@
     X(002_fig7)         \
     X(003_fig4)         \
     X(003_fig5)         \
+    X(004_table1)       \
     X(chorus_agents) X(chorus_audit) X(chorus_budgets) X(chorus_colluders) X(gopa_dropouts)
 
 #define DECLARE(name) extern const tacit_reproduction tacit_reproduction_##name;
@@ -36,6 +37,13 @@ const tacit_reproduction *tacit_reproduction_find(const char *name)
     return NULL;
 }
 
+static uint32_t default_seeds(const tacit_reproduce_request *request, const tacit_reproduction *of)
+{
+    if (request->quick)
+        return of->seeds < 2 ? of->seeds : 2;
+    return request->full ? of->full_seeds : of->seeds;
+}
+
 tacit_status tacit_reproduce(tacit_reproduced **out, const tacit_reproduction *reproduction,
                              const tacit_reproduce_request *request, tacit_error *err)
 {
@@ -48,8 +56,9 @@ tacit_status tacit_reproduce(tacit_reproduced **out, const tacit_reproduction *r
     result->of = reproduction;
     result->quick = request->quick;
     tacit_reproduce_request complete = *request;
+    complete.full = request->full && !request->quick && reproduction->full_seeds > 0;
     if (complete.seeds == 0)
-        complete.seeds = request->quick ? 2 : reproduction->seeds;
+        complete.seeds = default_seeds(&complete, reproduction);
     if (complete.threads == 0)
         complete.threads = 1;
     tacit_status status = reproduction->run(result, &complete, err);

@@ -49,6 +49,10 @@ static void json_rows(tacit_json *json, const tacit_reproduced *f)
         tacit_json_real(json, "low", row->low);
         tacit_json_real(json, "high", row->high);
         tacit_json_real(json, "paper", row->paper);
+        if (!isnan(row->least)) {
+            tacit_json_real(json, "least", row->least);
+            tacit_json_bool(json, "reached", row->ours >= row->least);
+        }
         tacit_json_end(json, '}');
     }
     tacit_json_end(json, ']');
@@ -148,7 +152,7 @@ static void page_row(tacit_writer *out, const tacit_reproduced_row *row)
     tacit_reproduced_number(row->high, high, sizeof high);
     tacit_reproduced_number(row->paper, number, sizeof number);
     if (!isnan(row->paper))
-        snprintf(paper, sizeof paper, "; the paper: %s", number);
+        snprintf(paper, sizeof paper, "; the paper: %s%s", number, tacit_reproduced_verdict(row));
     if (row->low < row->high)
         tacit_page_figure(out, row->what, "%s (%s to %s)%s", ours, low, high, paper);
     else

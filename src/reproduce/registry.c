@@ -21,6 +21,8 @@
     X(003_fig4)         \
     X(003_fig5)         \
     X(004_table1)       \
+    X(004_table2)       \
+    X(004_table5)       \
     X(chorus_agents) X(chorus_audit) X(chorus_budgets) X(chorus_colluders) X(gopa_dropouts)
 
 #define DECLARE(name) extern const tacit_reproduction tacit_reproduction_##name;

@@ -33,9 +33,8 @@ typedef struct build {
     double share;   /* of the noise that is claimed */
     double printed; /* the paper's bound; NaN: none */
 } build;
-/* Gradients of a blank picture are no longer than about 1. Under the paper's clip of 10 a tenth of
- * the noise still hides it, and no audit by this canary could see that; under a clip of 1 it
- * does not. */
+/* Gradients of a blank picture are far shorter than the paper's clip of 10: a tenth of the noise
+ * still hides it, and no audit by this canary could tell. Under a clip of 1 it does not. */
 static const build builds[] = {
     {DEEP_CENTRAL, 10, 1, 0.230}, {DEEP_DSGD, 10, 1, 0.173}, {DEEP_DSGT, 10, 1, 0.129},
     {DEEP_DINNO, 10, 1, 0.165},   {DEEP_DSGD, 1, 1, NAN},    {DEEP_DSGD, 1, 0.1, NAN},

@@ -199,7 +199,7 @@ static void test_alone_it_takes_its_time(void **state)
     (void)state;
     scene s;
     scene_init(&s, "dsgd");
-    s.options.period = 0.01;
+    s.options.period = 0.1;
     s.options.iterations = 100000;
     s.options.patience = 5;
     scene_open(&s);

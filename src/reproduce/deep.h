@@ -54,6 +54,13 @@ tacit_status deep_apply(tacit_config *config, const char *settings, tacit_error 
 /* Learning rate, clip and the like of a run: "key=value;key=value". */
 const char *deep_settings(const deep_run *run);
 
+/* ---- deep_canary.c ---- */
+#define DEEP_AUDITED 3 /* agents, with digits 0, 1 and 2 */
+/* Of `data` the records that table 5 trains on, with the canary (the last of agent 0) or without.
+ */
+tacit_status deep_canary(tacit_dataset **out, const tacit_dataset *data, bool with,
+                         tacit_error *err);
+
 /* ---- deep_show.c ---- */
 /* In percent, as the paper prints it. */
 typedef struct deep_figure {

@@ -13,16 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/vector_internal.h"
-#include "data/shard.h"
 #include "experiment/session.h"
-#include "model/linear.h"
 #include "reproduce/deep.h"
 #include "tacit/audit.h"
 
 #define CLAIMED 1.0
 #define DELTA 1e-2
-#define AGENTS 3
 #define CONFIDENCE 0.95
 
 /* ---- what is audited ---- */
@@ -110,53 +106,6 @@ static tacit_status configure(tacit_config *config, const table *t, const build 
     return tacit_config_set(config, folder, err);
 }
 
-/* ---- D and D' ---- */
-
-/* An agent's records of its own digit: how many, and put into `out` if there is one. */
-static tacit_status take(const tacit_dataset *data, uint32_t agent, double *row, uint32_t *count,
-                         tacit_dataset *out, tacit_error *err)
-{
-    const tacit_shard *shard = tacit_dataset_shard(data, agent, TACIT_TRAIN);
-    const size_t p = tacit_dataset_features(data);
-    tacit_batch batch;
-    tacit_status status = TACIT_OK;
-    *count = 0;
-    for (size_t cursor = 0; !status && tacit_shard_next(shard, &cursor, &batch);)
-        for (size_t r = 0; r < batch.rows && !status; r++) {
-            double y;
-            tacit_row_doubles(&batch, tacit_shard_scalar(shard), p, r, row, &y);
-            if (y != (double)agent)
-                continue;
-            if (out)
-                status = tacit_dataset_put(out, agent, TACIT_TRAIN, *count, row, y, err);
-            (*count)++;
-        }
-    return status;
-}
-
-/* Rows are zero when a data set is made, and so are labels: the canary needs no writing. */
-static tacit_status make_data(tacit_dataset **out, const tacit_dataset *data, bool with,
-                              tacit_error *err)
-{
-    uint32_t counts[AGENTS];
-    double *row = calloc(tacit_dataset_features(data), sizeof *row);
-    tacit_status status = row ? TACIT_OK : tacit_out_of_memory(err);
-    for (uint32_t i = 0; i < AGENTS && !status; i++)
-        status = take(data, i, row, &counts[i], NULL, err);
-    if (!status && (!counts[0] || !counts[1] || !counts[2]))
-        status = tacit_fail(err, TACIT_EINPUT, "an agent of the audit has no record of its digit");
-    if (!status) {
-        counts[0] += with;
-        status = tacit_dataset_create(out, AGENTS, tacit_dataset_features(data),
-                                      tacit_dataset_scalar(data),
-                                      (const uint32_t *const[TACIT_SPLITS]){counts}, err);
-    }
-    for (uint32_t i = 0; i < AGENTS && !status; i++)
-        status = take(data, i, row, &counts[i], *out, err);
-    free(row);
-    return status;
-}
-
 /* ---- one training ---- */
 
 static tacit_status train(const attack *a, bool with, uint64_t noise_seed, tacit_runtime **out,
@@ -224,9 +173,9 @@ static tacit_status prepare(attack *a, const tacit_experiment *experiment, tacit
     a->world = a->session->world;
     a->world.threads = 1;
     a->world.costs = a->costs;
-    status = make_data(&a->with, data, true, err);
+    status = deep_canary(&a->with, data, true, err);
     if (!status)
-        status = make_data(&a->without, data, false, err);
+        status = deep_canary(&a->without, data, false, err);
     if (!status)
         status = tacit_dataset_create(&a->canary, 1, tacit_dataset_features(data),
                                       tacit_dataset_scalar(data),

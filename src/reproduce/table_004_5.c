@@ -57,6 +57,7 @@ static const char drawn[] = "data: {source: digits, agents: 3, min-records: 90, 
                             "input: 1x12x12}\n";
 
 typedef struct shown {
+    double apart;   /* mean losses with and without, in their deviations */
     double bound;   /* on epsilon, with CONFIDENCE */
     double claimed; /* by the ledger of a sound run */
     double noise;   /* over the clip, of the build */
@@ -183,6 +184,21 @@ static tacit_status prepare(attack *a, const tacit_experiment *experiment, tacit
     return status;
 }
 
+/* Says how strong the attack is where a bound is 0. */
+static double how_far_apart(const tacit_audit *a)
+{
+    const size_t n = (size_t)(a->pilot + a->trials);
+    double with = 0, without = 0, squares = 0;
+    for (size_t k = 0; k < n; k++) {
+        with += a->with[k] / (double)n;
+        without += a->without[k] / (double)n;
+    }
+    for (size_t k = 0; k < n; k++)
+        squares += (a->with[k] - with) * (a->with[k] - with) +
+                   (a->without[k] - without) * (a->without[k] - without);
+    return (with - without) / sqrt(squares / (2 * (double)n));
+}
+
 static void tell_progress(void *ctx, double done, double total)
 {
     const table *t = ctx;
@@ -210,7 +226,10 @@ static tacit_status audit(table *t, const build *b, const tacit_experiment *expe
         status = rehearse(&a, b, out, err);
     if (!status)
         status = tacit_audit_run(&result, &plan, score, &a, err);
-    out->bound = result.clopper_pearson.epsilon;
+    if (!status) {
+        out->bound = result.clopper_pearson.epsilon;
+        out->apart = how_far_apart(&result);
+    }
     tacit_audit_clear(&result);
     tacit_dataset_free(a.with);
     tacit_dataset_free(a.without);
@@ -259,6 +278,7 @@ static void add_results(tacit_reproduced *out, const table *t)
     double x[BUILDS], bound[BUILDS], claim[BUILDS], low[BUILDS], high[BUILDS];
     for (size_t k = 0; k < BUILDS; k++) {
         char name[80];
+        double apart = 0;
         const shown *of = &t->of[k * seeds];
         name_build(&builds[k], share_of(&builds[k], t->request), name, sizeof name);
         x[k] = (double)k + 1;
@@ -267,11 +287,13 @@ static void add_results(tacit_reproduced *out, const table *t)
         high[k] = -INFINITY;
         for (size_t s = 0; s < seeds; s++) {
             bound[k] += of[s].bound / (double)seeds;
+            apart += of[s].apart / (double)seeds;
             claim[k] = fmax(claim[k], of[s].claimed);
             low[k] = fmin(low[k], of[s].bound);
             high[k] = fmax(high[k], of[s].bound);
         }
         figure_add_row(out, bound[k], low[k], high[k], builds[k].printed, "%s", name);
+        figure_add_row(out, apart, NAN, NAN, NAN, "losses apart, deviations: %s", name);
     }
     figure_add_series(out, at, "lower bound", BUILDS, x, bound, low, high);
     figure_add_series(out, at, "claimed", BUILDS, x, claim, NULL, NULL);
@@ -318,6 +340,8 @@ static void state(tacit_reproduced *out, const table *t)
                "epsilon 1 claimed, delta 0.01, one record added or removed; %d iterations, all "
                "records in each (the paper does not state its lots); noise by pld",
                t->iterations);
+    figure_set(out, "audits", "%u of each build, from seed %lld on", t->request->seeds,
+               (long long)t->request->seed);
     figure_set(out, "attack",
                "loss of agent 0's last model on the canary, which is less than the claim allows "
                "for: everything that was sent; confidence 0.95");

@@ -170,58 +170,64 @@ static void correlate(const tacit_planes *p, const float *x, const float *d, flo
 #undef PLANES
 #undef SIDE
 
+/* Squares go side by side in vectors of eight, also where sixteen would fit: planes after a
+ * convolution of 28 or 32 pixels have 14 or 16 squares a row, and 14 in sixteens would go one by
+ * one, at a branch a pixel that nobody can foresee. */
+#if LANES == 4
+#define SQUARES 4
+#else
+#define SQUARES 8
+#endif
+typedef float pool_vec __attribute__((vector_size(4 * SQUARES)));
+typedef float pool_load __attribute__((vector_size(4 * SQUARES), aligned(4), may_alias));
+typedef int32_t pool_ivec __attribute__((vector_size(4 * SQUARES)));
+#define POOL_LOAD(from) (*(const pool_load *)(from))
+#define POOL_STORE(to, v) (*(pool_load *)(to) = (v))
+
 /* Every second number of two vectors, from the first or from the second on; and two vectors turn by
  * turn: their first halves, or their second. */
-#if LANES == 4
+#if SQUARES == 4
 #define EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6)
 #define ODD(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7)
 #define FIRST(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
 #define SECOND(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
-#elif LANES == 8
+#else
 #define EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)
 #define ODD(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15)
 #define FIRST(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define SECOND(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
-#else
-#define EVEN(a, b) \
-    __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)
-#define ODD(a, b) \
-    __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31)
-#define FIRST(a, b) \
-    __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-#define SECOND(a, b) \
-    __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
 #endif
 
-/* LANES squares whose upper rows begin at x, the lower ones `width` further on. */
+/* SQUARES squares whose upper rows begin at x, the lower ones `width` further on. */
 INLINE void pool_squares(size_t width, const float *x, float *y, int32_t *which)
 {
-    const vec a = LOAD(x), b = LOAD(x + LANES), c = LOAD(x + width), d = LOAD(x + width + LANES);
-    const vec corner[4] = {EVEN(a, b), ODD(a, b), EVEN(c, d), ODD(c, d)};
-    vec most = corner[0];
-    ivec at = {0};
+    const pool_vec a = POOL_LOAD(x), b = POOL_LOAD(x + SQUARES), c = POOL_LOAD(x + width),
+                   d = POOL_LOAD(x + width + SQUARES);
+    const pool_vec corner[4] = {EVEN(a, b), ODD(a, b), EVEN(c, d), ODD(c, d)};
+    pool_vec most = corner[0];
+    pool_ivec at = {0};
     UNROLL
     for (int32_t k = 1; k < 4; k++) {
-        const ivec more = corner[k] > most;
-        most = choose(more, corner[k], most);
-        at = (at & ~more) | (((ivec){0} + k) & more);
+        const pool_ivec more = corner[k] > most;
+        most = (pool_vec)(((pool_ivec)corner[k] & more) | ((pool_ivec)most & ~more));
+        at = (at & ~more) | (((pool_ivec){0} + k) & more);
     }
-    STORE(y, most);
+    POOL_STORE(y, most);
     memcpy(which, &at, sizeof at);
 }
 
 INLINE void unpool_squares(size_t width, const float *dy, const int32_t *which, float *dx)
 {
-    ivec at;
+    pool_ivec at;
     memcpy(&at, which, sizeof at);
-    vec corner[4];
+    pool_vec corner[4];
     UNROLL
     for (int32_t k = 0; k < 4; k++)
-        corner[k] = (vec)((ivec)LOAD(dy) & (at == k));
-    STORE(dx, FIRST(corner[0], corner[1]));
-    STORE(dx + LANES, SECOND(corner[0], corner[1]));
-    STORE(dx + width, FIRST(corner[2], corner[3]));
-    STORE(dx + width + LANES, SECOND(corner[2], corner[3]));
+        corner[k] = (pool_vec)((pool_ivec)POOL_LOAD(dy) & (at == k));
+    POOL_STORE(dx, FIRST(corner[0], corner[1]));
+    POOL_STORE(dx + SQUARES, SECOND(corner[0], corner[1]));
+    POOL_STORE(dx + width, FIRST(corner[2], corner[3]));
+    POOL_STORE(dx + width + SQUARES, SECOND(corner[2], corner[3]));
 }
 #undef EVEN
 #undef ODD
@@ -252,11 +258,11 @@ static void pool2(size_t height, size_t width, const float *x, float *y, int32_t
 {
     const size_t squares = width / 2;
     for (size_t row = 0; row < height / 2; row++, x += 2 * width, y += squares, which += squares) {
-        if (squares < LANES)
+        if (squares < SQUARES)
             pool_few(squares, width, x, y, which);
         else
-            for (size_t k = 0; k < squares; k += LANES) {
-                const size_t at = k + LANES <= squares ? k : squares - LANES;
+            for (size_t k = 0; k < squares; k += SQUARES) {
+                const size_t at = k + SQUARES <= squares ? k : squares - SQUARES;
                 pool_squares(width, x + 2 * at, y + at, which + at);
             }
     }
@@ -269,11 +275,11 @@ static void unpool2(size_t height, size_t width, const float *dy, const int32_t 
         memset(dx, 0, height * width * sizeof *dx);
     for (size_t row = 0; row < height / 2;
          row++, dx += 2 * width, dy += squares, which += squares) {
-        if (squares < LANES)
+        if (squares < SQUARES)
             unpool_few(squares, width, dy, which, dx);
         else
-            for (size_t k = 0; k < squares; k += LANES) {
-                const size_t at = k + LANES <= squares ? k : squares - LANES;
+            for (size_t k = 0; k < squares; k += SQUARES) {
+                const size_t at = k + SQUARES <= squares ? k : squares - SQUARES;
                 unpool_squares(width, dy + at, which + at, dx + 2 * at);
             }
     }

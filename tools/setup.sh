@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/setup.sh build|test|study...: install the Debian packages that are missing, and only those.
+# tools/setup.sh build|test|study|bench...: install the Debian packages that are missing, and only those.
 # Says nothing when there is nothing to do.
 set -u
 
@@ -10,6 +10,7 @@ build_packages="gcc libc6-dev cmake ninja-build pkg-config libsodium-dev libyaml
 test_packages="libcmocka-dev clang libclang-rt-dev lld clang-format clang-tidy cppcheck libmatio-dev
     python3-networkx python3-numpy python3-onnx python3-scipy xz-utils iproute2"
 study_packages="python3 xz-utils iproute2"
+bench_packages="python3-torch" # large; "make bench BENCH=nets" compares with it where it is there
 
 # The tests read JSON with whatever python3 there is.
 command -v python3 >/dev/null || test_packages="$test_packages python3"
@@ -20,8 +21,9 @@ for group in "$@"; do
     build) wanted="$wanted $build_packages" ;;
     test) wanted="$wanted $test_packages" ;;
     study) wanted="$wanted $study_packages" ;;
+    bench) wanted="$wanted $bench_packages" ;;
     *)
-        echo "usage: tools/setup.sh build|test|study..." >&2
+        echo "usage: tools/setup.sh build|test|study|bench..." >&2
         exit 2
         ;;
     esac

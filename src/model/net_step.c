@@ -186,12 +186,17 @@ tacit_status tacit_net_gradient(const tacit_net *net, tacit_net_room *room, cons
     return TACIT_OK;
 }
 
-/* total += part, part = 0 */
-static void carry(size_t count, float *part, double *total)
+/* total += part, part = 0: a few thousand at a time, so that zeros are written where the cache has
+ * just been. */
+static void carry(size_t count, float *restrict part, double *restrict total)
 {
-    for (size_t k = 0; k < count; k++)
-        total[k] += (double)part[k];
-    memset(part, 0, count * sizeof *part);
+    enum { AT_ONCE = 2048 };
+    for (size_t at = 0; at < count; at += AT_ONCE) {
+        const size_t end = count - at < AT_ONCE ? count : at + AT_ONCE;
+        for (size_t k = at; k < end; k++)
+            total[k] += (double)part[k];
+        memset(part + at, 0, (end - at) * sizeof *part);
+    }
 }
 
 tacit_status tacit_net_total(const tacit_net *net, tacit_net_room *room, const float *theta,

@@ -19,9 +19,10 @@ typedef struct rule {
 static const rule rules[] = {
     {DEEP_CENTRAL, 0, INFINITY, "privacy.clip=1;protocol.step=0.3"},
     {DEEP_DSGD, 0, INFINITY, "privacy.clip=1;protocol.step=0.03;protocol.average=0.98"},
-    {DEEP_DSGT, 0, 1, "privacy.clip=1;protocol.step=0.1"},
-    {DEEP_DSGT, 1, 1e6, "privacy.clip=1;protocol.step=0.2"},
-    {DEEP_DSGT, 1e6, INFINITY, "protocol.step=0.1"},
+    {DEEP_DSGT, 0, 0.5, "privacy.clip=1;protocol.step=0.2;protocol.average=0.98"},
+    {DEEP_DSGT, 0.5, 1, "privacy.clip=1;protocol.step=0.3;protocol.average=0.98"},
+    {DEEP_DSGT, 1, 1e6, "privacy.clip=1;protocol.step=0.7;protocol.average=0.98"},
+    {DEEP_DSGT, 1e6, INFINITY, "protocol.step=0.15;protocol.average=0.98"},
     {DEEP_DINNO, 0, INFINITY,
      "privacy.clip=1;protocol.step=0.001;protocol.rho=0.01;protocol.steps=adam"},
 };

@@ -60,7 +60,7 @@ export TSAN_OPTIONS="halt_on_error=1 suppressions=$PWD/tests/support/tsan.supp"
 
 # What these scripts run is run by others, too; they compare what is printed, which the plain build
 # does as well.
-once='e2e/(docs|cli_help|graph_oracle|random_graphs|reproduce_000)'
+once='e2e/(docs|cli_help|graph_oracle|random_graphs|reproduce_000|reproduce_004)'
 
 stage "tests" build --
 stage "tests, address and undefined-behaviour sanitizer" build-asan -LE compile_fail -E "$once" -- \

@@ -99,6 +99,9 @@ import json
 up = json.load(open("again.json"))
 assert (up["complete"], up["deaths"], up["restarts"], up["agents"]) == (True, 1, 1, 6), up
 assert up["privacy"]["releases"] == 6 * 25 and 7.9 < up["privacy"]["epsilon"] <= 8, up
+# Whoever began anew would ask for more than was planned, and be refused.
+for k in range(4):
+    assert json.load(open(f"again/node-00{k}/state/summary.json"))["traffic"]["releases_refused"] == 0, k
 END
 for ledger in again/node-*/state/agent-*.ledger; do
     says "whole" "$TACIT" ledger verify "$ledger"

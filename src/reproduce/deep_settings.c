@@ -2,10 +2,10 @@
 /*
  * What paper 004 leaves to tuning: clip, learning rate, averages and the like, by method and
  * budget. Those of dsgt and dsgd were chosen by accuracy on validation records
- * (data.validation-fraction 0.1 of the training records of MNIST, one seed, complete graph), from a
- * few values each; those of dinno and the curator are guesses so far. What choosing tells about the
- * records is not charged, as in the paper. To change one, edit its line: the first that fits a run
- * holds.
+ * (data.validation-fraction 0.1 of the training records of MNIST, one seed, complete graph), from
+ * one to three values for each budget (dsgd: at epsilon 1 alone); those of dinno and the curator
+ * are guesses so far. What choosing tells about the records is not charged, as in the paper. To
+ * change one, edit its line: the first that fits a run holds.
  */
 /*
  * What paper 004 leaves to tuning: clip, learning rate, averages and the like, by method and

@@ -29,7 +29,7 @@ typedef struct consensus_options {
     int policy;     /* tacit_combination */
     double period, patience;
     int order;       /* dsgd */
-    double momentum; /* dsgd */
+    double momentum; /* dsgd; dinno: beta 1 of Adam */
     double rho;      /* dinno */
     int64_t primal;  /* dinno: T */
     int steps;       /* dinno */

@@ -12,6 +12,12 @@
  * where the loss's gradient is released with noise: G_i(psi) + y_i + 2 rho |N_i| psi
  * - rho sum_j (theta_i + theta_j). So K T releases. The printed line 15 climbs (slip S15); the
  * paper counts i among its own neighbours, which adds a term that only slows steps down.
+ *
+ * Adam has no momentum here unless `momentum` says so. With T = 1 models that differ by x move by
+ * x <- x - eta m, y <- y + a x / eta, m <- b m + (1 - b) (y + a x / eta), a = eta rho times an
+ * eigenvalue of the graph's Laplacian. Its roots lie inside the unit circle for b < 1/2 only (and
+ * a < 4/3 if b = 0), so the usual b = 0.9 drives agents apart whatever eta and rho are
+ * (docs/protocols/consensus.md).
  */
 #include <stddef.h>
 
@@ -48,10 +54,12 @@ static void descend(const consensus_shared *s, consensus_agent *self, const taci
         tacit_public_axpy(self->vector[THETA], -rate, gradient);
         return;
     }
-    tacit_public_adam(
-        self->vector[THETA], self->vector[FIRST], self->vector[SECOND], gradient,
-        &(tacit_adam){
-            .rate = rate, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .step = ++self->steps});
+    tacit_public_adam(self->vector[THETA], self->vector[FIRST], self->vector[SECOND], gradient,
+                      &(tacit_adam){.rate = rate,
+                                    .beta1 = s->options.momentum,
+                                    .beta2 = 0.999,
+                                    .epsilon = 1e-8,
+                                    .step = ++self->steps});
 }
 
 static tacit_status step(tacit_env *env, const consensus_shared *s, consensus_agent *self,
@@ -108,6 +116,13 @@ static const tacit_option rows[] = {
      .choices = steps,
      .offset = CONSENSUS_FIELD(steps),
      .help = "adam, or plain gradient steps"},
+    {.key = "momentum",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0",
+     .min = 0,
+     .max = 0.9999,
+     .offset = CONSENSUS_FIELD(momentum),
+     .help = "of Adam (its beta 1); with primal: 1, agents drift apart from 0.5 on"},
 };
 
 const tacit_protocol tacit_protocol_dinno = {

@@ -86,6 +86,7 @@ typedef struct plain {
     bool knows[AGENTS][AGENTS];
     vec theta[AGENTS], dual[AGENTS], gradient[AGENTS], first[AGENTS], second[AGENTS];
     int adam;
+    double momentum; /* of adam: its beta 1 */
 } plain;
 
 static void copy_task(plain *p, const scene *s)
@@ -176,10 +177,11 @@ static void plain_dsgt(plain *p, double eta, bool first)
 
 static void plain_adam(plain *p, int i, int step, double eta, const double *g)
 {
+    const double beta = p->momentum;
     for (int k = 0; k < FEATURES; k++) {
-        p->first[i][k] = 0.9 * p->first[i][k] + 0.1 * g[k];
+        p->first[i][k] = beta * p->first[i][k] + (1 - beta) * g[k];
         p->second[i][k] = 0.999 * p->second[i][k] + 0.001 * g[k] * g[k];
-        const double m = p->first[i][k] / (1 - pow(0.9, step));
+        const double m = p->first[i][k] / (1 - pow(beta, step));
         const double v = p->second[i][k] / (1 - pow(0.999, step));
         p->theta[i][k] -= eta * m / (sqrt(v) + 1e-8);
     }
@@ -234,6 +236,7 @@ static void test_they_are_the_papers_algorithms(void **state)
         {"name: dsgt, step: 0.05", 0.05, 0, 2},
         {"name: dinno, step: 0.05, rho: 0.3, primal: 2, steps: plain", 0.05, 0.3, 3},
         {"name: dinno, step: 0.01, rho: 0.2, primal: 2", 0.01, 0.2, 4},
+        {"name: dinno, step: 0.01, rho: 0.2, primal: 2, momentum: 0.9", 0.01, 0.2, 5},
     };
     for (size_t c = 0; c < sizeof all / sizeof *all; c++) {
         scene s;
@@ -242,13 +245,14 @@ static void test_they_are_the_papers_algorithms(void **state)
         snprintf(protocol, sizeof protocol, "%s, iterations: 60", all[c].protocol);
         open_scene(&s, task("kind: k-out, k: 2", protocol, ""), 1);
         copy_task(&p, &s);
+        p.momentum = all[c].which == 5 ? 0.9 : 0;
         for (int k = 0; k < 50; k++) {
             if (all[c].which <= 1)
                 plain_dsgd(&p, all[c].eta, all[c].which == 1, all[c].more);
             else if (all[c].which == 2)
                 plain_dsgt(&p, all[c].eta, k == 0);
             else
-                plain_dinno(&p, all[c].eta, all[c].more, 2, all[c].which == 4);
+                plain_dinno(&p, all[c].eta, all[c].more, 2, all[c].which >= 4);
             run_to(&s, k + 1.5);
             const double d = apart(&s, &p);
             if (!(d < 1e-10))

@@ -55,6 +55,14 @@ static inline double bench_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Seconds that this thread has worked, whatever else the machine does. */
+static inline double bench_worked(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static inline FILE *bench_open(const char *name)
 {
     char path[256];

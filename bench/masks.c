@@ -29,13 +29,6 @@ static tacit_shape shape;
 static tacit_vector *word, *secret, *sum;
 static uint64_t check, now; /* `now`: the round, new for every turn */
 
-static double core_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double best(double *took)
 {
     bench_median(took, TURNS); /* sorts */
@@ -158,9 +151,9 @@ static void against_raw(FILE *file)
 {
     for (int turn = -1; turn < TURNS; turn++) /* turn -1 warms up */
         for (int k = 0; k < CONTESTS; k++) {
-            double start = core_seconds();
+            double start = bench_worked();
             contests[k].job();
-            contests[k].took[turn < 0 ? 0 : turn] = (core_seconds() - start) * 1e3;
+            contests[k].took[turn < 0 ? 0 : turn] = (bench_worked() - start) * 1e3;
             now++;
         }
     double raw = 1e300;
@@ -192,14 +185,14 @@ static void agreeing(FILE *file)
     tacit_mask_keys_make(&other, own[1]);
     for (int turn = 0; turn < TURNS; turn++) {
         uint8_t shared[TACIT_MASK_KEY];
-        double start = core_seconds();
+        double start = bench_worked();
         for (int k = 0; k < PAIRS; k++)
             bench_must(tacit_mask_agree(shared, &mine, other.open, &err), &err);
-        ours[turn] = (core_seconds() - start) * 1e6 / PAIRS;
-        start = core_seconds();
+        ours[turn] = (bench_worked() - start) * 1e6 / PAIRS;
+        start = bench_worked();
         for (int k = 0; k < PAIRS; k++)
             check += (uint64_t)crypto_scalarmult(shared, mine.secret, other.open);
-        alone[turn] = (core_seconds() - start) * 1e6 / PAIRS;
+        alone[turn] = (bench_worked() - start) * 1e6 / PAIRS;
         check += shared[0];
     }
     char note[128];
@@ -216,13 +209,13 @@ static void deriving(FILE *file, double mask_ns)
     tacit_mask_place place = {.epoch = 1};
     for (int turn = 0; turn < TURNS; turn++) {
         uint8_t out[TACIT_MASK_KEY];
-        double start = core_seconds();
+        double start = bench_worked();
         for (size_t a = 0; a < AGENTS; a++)
             for (size_t k = 0; k < PARTNERS; k++) {
                 tacit_mask_derive(out, own[k], &place, a, k);
                 check += out[0];
             }
-        took[turn] = (core_seconds() - start) * 1e9 / STREAMS;
+        took[turn] = (bench_worked() - start) * 1e9 / STREAMS;
     }
     bench_row(file, "derive", best(took), mask_ns, "ns",
               "once a pair and set; against one mask of 800 bytes in a word");

@@ -51,11 +51,15 @@ ledger: nothing charged@src/privacy/ledger.c@s/last->releases++;/;/@unit/release
 ledger: touched permit handed back@src/privacy/ledger.c@s/if (permit->state != TACIT_PERMIT_RESERVED)/if (permit->state == TACIT_PERMIT_SPENT)/@unit/release_test
 ledger: budget ignored@src/privacy/ledger.c@s/if (isinf(budget->epsilon) \&\& budget->epsilon > 0)/if (budget)/@unit/release_test
 release: value of another permit@src/privacy/mechanism.c@s/ || bounded->permit != permit//@unit/release_test
-noise: zero for each sign@src/random/layers.c@s#layers->slot\[last\].sure = layers->scale / 2;#layers->slot[last].sure = layers->scale;#@unit/noise_test
+noise: zero for each sign@src/random/layers.c@s#slot\[last\].sure = layers->scale / 2;#slot[last].sure = layers->scale;#@unit/noise_parts_test
 noise: boxes one unit low@src/random/layers.c@s#>> down) + 1;#>> down);#@unit/noise_parts_test
 noise: ties always below@src/random/real.c@s#return tacit_below_exact(question, fraction, words);#return true;#@unit/noise_parts_test
 noise: variance not halved@src/random/noise.c@s#law->rate_down = shift - down + halvings;#law->rate_down = shift - down + 0*halvings;#@unit/noise_test
-noise: words fetched ahead@src/random/noise.c@s#fetch(stream, now \* each, batch);#fetch(stream, BATCH, batch); words.end = batch + BATCH;#@unit/noise_test
+noise: words fetched ahead@src/random/noise.c@s#fetch(stream, now, batch);#fetch(stream, BATCH, batch);#@unit/noise_test
+noise: words behind a greedy draw not read again@src/random/layers.c@s/if (words->at != word + k + 1) {/if (false) {/@unit/noise_plain_test
+noise: a glance trusted too far@src/random/real.c@s/scaled(question), 15)/scaled(question), 40)/@unit/noise_plain_test
+noise: sure one too high in vectors@src/math/kernels_boxes.h@s/(signed_pairs)rest >= (signed_pairs)sure/(signed_pairs)rest > (signed_pairs)sure/@unit/noise_plain_test
+streams: no carry in the block number@src/math/kernels_chacha.h@s/ - (lanes)(s->start\[12\] < s->index)/ - (lanes){0}/@unit/random_test
 grid: norm not checked after rounding@src/privacy/bound.c@s/if (sum <= most)/if (sum > 0)/@unit/grid_test
 grid: rows not clipped@src/model/gradient_grid.c@s/.radius = TACIT_GRID_AIM \* tacit_cost_limit/.radius = 100.0 * tacit_cost_limit/@unit/grid_test
 grid: integers not checked again@src/model/gradient_grid.c@s/g->row) <= most))/g->row) <= 2 * most))/@unit/grid_test

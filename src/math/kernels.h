@@ -67,12 +67,37 @@ typedef struct tacit_real_kernels {
     void (*from_grid)(size_t n, double scale, const int64_t *steps, void *out);
 } tacit_real_kernels;
 
+/* Numbers below 2^63 shared out among boxes of integers: random/layers.c has the method. */
+enum { TACIT_CELLS_LOG2 = 8, TACIT_CELLS = 1 << TACIT_CELLS_LOG2, TACIT_SLOTS = TACIT_CELLS + 2 };
+typedef struct tacit_slot {
+    uint64_t start, sure, left, mask; /* below `sure`: accepted without a look at f */
+} tacit_slot;
+typedef struct tacit_boxes {
+    /* A word belongs to the slot of its leading bits, or beyond `last` to the next one. */
+    uint64_t last[TACIT_CELLS];
+    uint16_t first[TACIT_CELLS];
+    tacit_slot slot[TACIT_SLOTS];
+} tacit_boxes;
+
+static inline const tacit_slot *tacit_slot_of(const tacit_boxes *boxes, uint64_t word)
+{
+    const uint64_t cell = word >> (64 - TACIT_CELLS_LOG2);
+    return &boxes->slot[boxes->first[cell] + (word > boxes->last[cell])];
+}
+
 typedef struct tacit_kernels {
     const char *name;
     tacit_real_kernels f32, f64;
     /* First 64-bit word of the ChaCha20 block (key, nonce[k], block[k]) for k < n. */
     void (*chacha_words)(const uint32_t key[8], size_t n, const uint64_t *nonce,
                          const uint64_t *block, uint64_t *word);
+    /* The bytes of the ChaCha20 blocks (key, nonce, block + k), k < count, on little-endian
+     * machines; elsewhere those of each eight are turned round. */
+    void (*chacha_blocks)(const uint32_t key[8], uint64_t nonce, uint64_t block, size_t count,
+                          uint8_t *out);
+    /* Signed candidates of n <= 64 words, and a bit for each that is not sure. */
+    uint64_t (*box_candidates)(const tacit_boxes *boxes, size_t n, const uint64_t *word,
+                               int64_t *out);
 } tacit_kernels;
 
 const tacit_kernels *tacit_kernels_get(void);

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/chacha.h"
 #include "math/kernels.h"
 #include "math/kernels_tables.h"
 
@@ -113,53 +112,12 @@ LOSS(squared, f64)
 GRID(f32)
 GRID(f64)
 
-/* ---- ChaCha20, eight blocks side by side, one lane each ---- */
-typedef uint32_t lanes8 __attribute__((vector_size(32)));
+/* Words of streams and what is drawn from them: integers, alike in every table. */
+#define LANES F32_LANES
+#include "base/chacha_lanes.h"
 
-static void chacha_words8(const uint32_t key[8], const uint64_t nonce[8], const uint64_t block[8],
-                          uint64_t word[8])
-{
-    static const uint32_t constant[4] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
-    lanes8 x[16];
-    for (int w = 0; w < 4; w++)
-        x[w] = (lanes8){0} + constant[w];
-    for (int w = 0; w < 8; w++)
-        x[4 + w] = (lanes8){0} + key[w];
-    for (int k = 0; k < 8; k++) {
-        x[12][k] = (uint32_t)block[k];
-        x[13][k] = (uint32_t)(block[k] >> 32);
-        x[14][k] = (uint32_t)nonce[k];
-        x[15][k] = (uint32_t)(nonce[k] >> 32);
-    }
-    for (int round = 0; round < 10; round++) {
-        QUARTER(x[0], x[4], x[8], x[12]);
-        QUARTER(x[1], x[5], x[9], x[13]);
-        QUARTER(x[2], x[6], x[10], x[14]);
-        QUARTER(x[3], x[7], x[11], x[15]);
-        QUARTER(x[0], x[5], x[10], x[15]);
-        QUARTER(x[1], x[6], x[11], x[12]);
-        QUARTER(x[2], x[7], x[8], x[13]);
-        QUARTER(x[3], x[4], x[9], x[14]);
-    }
-    lanes8 low = x[0] + constant[0], high = x[1] + constant[1];
-    for (int k = 0; k < 8; k++)
-        word[k] = (uint64_t)high[k] << 32 | low[k];
-}
-
-static void chacha_words(const uint32_t key[8], size_t n, const uint64_t *nonce,
-                         const uint64_t *block, uint64_t *word)
-{
-    size_t k = 0;
-    for (; k + 8 <= n; k += 8)
-        chacha_words8(key, nonce + k, block + k, word + k);
-    if (k == n)
-        return;
-    uint64_t some_nonce[8] = {0}, some_block[8] = {0}, some_word[8];
-    memcpy(some_nonce, nonce + k, (n - k) * sizeof *nonce);
-    memcpy(some_block, block + k, (n - k) * sizeof *block);
-    chacha_words8(key, some_nonce, some_block, some_word);
-    memcpy(word + k, some_word, (n - k) * sizeof *word);
-}
+#include "math/kernels_boxes.h"
+#include "math/kernels_chacha.h"
 
 #define REAL_KERNELS(suffix)                                                                       \
     {                                                                                              \
@@ -175,4 +133,6 @@ static void chacha_words(const uint32_t key[8], size_t n, const uint64_t *nonce,
 const tacit_kernels TABLE = {.name = TABLE_NAME,
                              .f32 = REAL_KERNELS(f32),
                              .f64 = REAL_KERNELS(f64),
-                             .chacha_words = chacha_words};
+                             .chacha_words = chacha_words,
+                             .chacha_blocks = chacha_blocks,
+                             .box_candidates = box_candidates};

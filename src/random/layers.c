@@ -22,7 +22,9 @@
  * makes the halving true for all blocks once it is true for the first.
  *
  * A guide of 256 cells finds the slot: every slot but the last is at least as long as a cell, so
- * a cell meets at most two slots and one comparison decides.
+ * a cell meets at most two slots and one comparison decides. Words are read 64 at a time and
+ * without a branch, as if all were sure (math/kernels_boxes.h); the few that are not are decided
+ * afterwards. What comes out is what comes out word by word.
  *
  * Time: the number of words and the time of a draw depend on the words, that is, on the noise
  * (refusals, the tail, undecided comparisons) and on the public parameter. They cannot depend on
@@ -35,6 +37,7 @@
 #include "random/layers.h"
 
 #include <assert.h>
+#include <string.h>
 
 #define SPACE (UINT64_C(1) << 63)
 enum { CELL_LOG2 = 63 - TACIT_CELLS_LOG2 };
@@ -117,10 +120,10 @@ static u128 lay(tacit_layers *layers, uint64_t scale)
             break;
         }
         if (count + 1 < TACIT_SLOTS && at < SPACE) {
-            layers->slot[count].start = (uint64_t)at;
-            layers->slot[count].left = left;
-            layers->slot[count].mask = (UINT64_C(1) << log2) - 1;
-            layers->slot[count + 1].start = (uint64_t)(at + ((u128)height << log2));
+            layers->boxes.slot[count].start = (uint64_t)at;
+            layers->boxes.slot[count].left = left;
+            layers->boxes.slot[count].mask = (UINT64_C(1) << log2) - 1;
+            layers->boxes.slot[count + 1].start = (uint64_t)(at + ((u128)height << log2));
         }
         at += (u128)height << log2;
         left += UINT64_C(1) << log2;
@@ -134,22 +137,23 @@ static void finish(tacit_layers *layers)
 {
     uint32_t last = layers->slots - 1;
     if (last == 0)
-        layers->slot[0].start = 0;
+        layers->boxes.slot[0].start = 0;
     for (uint32_t k = 0; k < last; k++) {
-        uint64_t width = layers->slot[k].mask + 1;
-        layers->slot[k].sure = under(layers, layers->slot[k].left + width - 1) * width;
+        uint64_t width = layers->boxes.slot[k].mask + 1;
+        layers->boxes.slot[k].sure = under(layers, layers->boxes.slot[k].left + width - 1) * width;
     }
-    layers->slot[last].left = 0;
-    layers->slot[last].mask = 0;
-    layers->slot[last].sure = layers->scale / 2;
+    layers->boxes.slot[last].left = 0;
+    layers->boxes.slot[last].mask = 0;
+    layers->boxes.slot[last].sure = layers->scale / 2;
     uint32_t slot = 0;
     for (uint32_t k = 0; k < TACIT_CELLS; k++) {
         uint64_t from = (uint64_t)k << CELL_LOG2;
-        while (slot < last && layers->slot[slot + 1].start <= from)
+        while (slot < last && layers->boxes.slot[slot + 1].start <= from)
             slot++;
-        layers->cell[k].slot = slot;
-        layers->cell[k].bound = slot < last ? layers->slot[slot + 1].start : UINT64_MAX;
-        assert(slot + 1 >= last || layers->slot[slot + 2].start - from >= CELL);
+        layers->boxes.first[k] = (uint16_t)slot;
+        layers->boxes.last[k] =
+            slot < last ? 2 * (layers->boxes.slot[slot + 1].start - 1) + 1 : UINT64_MAX;
+        assert(slot + 1 >= last || layers->boxes.slot[slot + 2].start - from >= CELL);
     }
 }
 
@@ -188,12 +192,18 @@ static void exact_at(const void *ctx, tacit_big *f)
     at->law->exact(at->law, at->distance, at->minus, f);
 }
 
+/* A glance decides nearly always, and never otherwise than the guess would. */
 static bool accepted(const tacit_layers *layers, uint64_t distance, bool minus, uint64_t height,
                      uint32_t blocks, tacit_words *words)
 {
     point at = {.law = &layers->law, .distance = distance, .minus = minus};
     tacit_question question = {
         .scale = layers->scale, .height = height, .blocks = blocks, .exact = exact_at, .ctx = &at};
+    if (layers->law.glance && layers->law.glance(&layers->law, distance, &question.f)) {
+        int answer = tacit_glance_below(&question);
+        if (answer >= 0)
+            return answer;
+    }
     question.guessed = layers->law.guess(&layers->law, distance, minus, &question.f);
     return tacit_below(&question, words);
 }
@@ -225,62 +235,55 @@ static bool tail(const tacit_layers *layers, uint64_t rest, bool minus, tacit_wo
     return accepted(layers, *distance, minus, rest >> layers->tail_log2, block, words);
 }
 
-typedef struct candidate {
-    uint64_t slot, rest, distance, minus;
-    bool sure;
-} candidate;
-
-/* Decide about a height that is not sure. */
-static __attribute__((noinline)) bool unsure(const tacit_layers *layers, candidate *c,
-                                             tacit_words *words)
+/* Whether a word that is not sure is accepted, and its integer. */
+static bool look_closer(const tacit_layers *layers, uint64_t word, tacit_words *words, int64_t *z)
 {
-    if (c->slot + 1 == layers->slots)
-        return tail(layers, c->rest - layers->scale / 2, c->minus != 0, words, &c->distance);
-    int width = __builtin_popcountll(layers->slot[c->slot].mask);
-    return accepted(layers, c->distance, c->minus != 0, c->rest >> width, 0, words);
+    const tacit_slot *slot = tacit_slot_of(&layers->boxes, word);
+    const uint64_t minus = word & 1, rest = (word >> 1) - slot->start;
+    uint64_t distance = slot->left + (rest & slot->mask);
+    bool yes;
+    if (slot == &layers->boxes.slot[layers->slots - 1])
+        yes = tail(layers, rest - layers->scale / 2, minus != 0, words, &distance);
+    else
+        yes = accepted(layers, distance, minus != 0, rest >> __builtin_ctzll(slot->mask + 1), 0,
+                       words);
+    *z = (int64_t)((distance ^ -minus) + minus);
+    return yes;
 }
 
-static inline candidate read_word(const tacit_layers *layers, uint64_t word)
+/* Draws of the next n <= 64 words, or of fewer: how many there are. Candidates of all are made
+ * first, then the doubtful ones are looked at in turn; who took more than a word of its own is the
+ * last, because the words behind it were read as what they are not. */
+static size_t draw_some(const tacit_layers *layers, tacit_words *words, size_t n, int64_t *z)
 {
-    candidate c = {.minus = word & 1};
-    uint64_t u = word >> 1, cell = u >> CELL_LOG2;
-    c.slot = layers->cell[cell].slot + (u >= layers->cell[cell].bound);
-    c.rest = u - layers->slot[c.slot].start;
-    c.distance = layers->slot[c.slot].left + (c.rest & layers->slot[c.slot].mask);
-    c.sure = c.rest < layers->slot[c.slot].sure;
-    return c;
-}
-
-static inline int64_t signed_distance(const candidate *c)
-{
-    return (int64_t)((c->distance ^ (0 - c->minus)) + c->minus);
-}
-
-int64_t tacit_layers_one(const tacit_layers *layers, tacit_words *words)
-{
-    for (;;) {
-        candidate c = read_word(layers, tacit_words_next(words));
-        if (c.sure || unsure(layers, &c, words))
-            return signed_distance(&c);
+    const uint64_t *word = words->at, *after = word + n;
+    uint64_t refused = 0;
+    uint64_t doubtful = tacit_kernels_get()->box_candidates(&layers->boxes, n, word, z);
+    for (; doubtful; doubtful &= doubtful - 1) {
+        const size_t k = (size_t)__builtin_ctzll(doubtful);
+        words->at = word + k + 1;
+        refused |= (uint64_t)!look_closer(layers, word[k], words, &z[k]) << k;
+        if (words->at != word + k + 1) {
+            n = k + 1;
+            after = words->at;
+            break;
+        }
     }
+    words->at = after;
+    for (; refused; n--) { /* from behind: what follows it closes up */
+        const size_t k = 63 - (size_t)__builtin_clzll(refused);
+        memmove(z + k, z + k + 1, (n - k - 1) * sizeof *z);
+        refused ^= UINT64_C(1) << k;
+    }
+    return n;
 }
 
-void tacit_layers_draw(const tacit_layers *layers, tacit_words *words, size_t count, int64_t *out)
+size_t tacit_layers_draw(const tacit_layers *layers, tacit_words *words, int64_t *out)
 {
     size_t done = 0;
-    const uint64_t *at = words->at; /* in a register: words is looked at when a draw is not sure */
-    while (done < count && at < words->end) {
-        candidate c = read_word(layers, *at++);
-        if (!c.sure) {
-            words->at = at;
-            bool refused = !unsure(layers, &c, words);
-            at = words->at;
-            if (refused)
-                continue;
-        }
-        out[done++] = signed_distance(&c);
+    while (words->at < words->end) {
+        const size_t left = (size_t)(words->end - words->at);
+        done += draw_some(layers, words, left < 64 ? left : 64, out + done);
     }
-    words->at = at;
-    while (done < count)
-        out[done++] = tacit_layers_one(layers, words);
+    return done;
 }

@@ -5,6 +5,7 @@
  * Exact rejection from boxes, for a law on the integers with its mode at 0 that falls off
  * log-concavely on both sides. layers.c has the method and the proof.
  */
+#include "math/kernels.h"
 #include "random/real.h"
 
 /*
@@ -15,6 +16,8 @@ typedef struct tacit_law tacit_law;
 struct tacit_law {
     /* False: no guess, but then f is below 2^TACIT_GUESS_LEAST_LOG2. */
     bool (*guess)(const tacit_law *law, uint64_t distance, bool minus, tacit_guess *f);
+    /* Like tacit_glance_exp, where guess() is true; NULL: there is none. */
+    bool (*glance)(const tacit_law *law, uint64_t distance, tacit_guess *f);
     void (*exact)(const tacit_law *law, uint64_t distance, bool minus, tacit_big *f);
     /* A number of steps after which f has fallen by half or more, from `distance` >= 1 on. */
     uint64_t (*halving)(const tacit_law *law, uint64_t distance);
@@ -30,28 +33,20 @@ struct tacit_law {
     size_t known[2];
 };
 
-enum { TACIT_CELLS_LOG2 = 8, TACIT_CELLS = 1 << TACIT_CELLS_LOG2, TACIT_SLOTS = TACIT_CELLS + 2 };
-
 typedef struct tacit_layers {
     tacit_law law;
     uint64_t scale; /* heights are in units of 1 / scale; even */
     uint64_t tail_left, tail_height;
     int tail_log2;
     uint32_t slots;
-    struct {
-        uint64_t bound; /* from here on the next slot */
-        uint64_t slot;
-    } cell[TACIT_CELLS];
-    struct {
-        uint64_t start, sure, left, mask; /* below `sure`: accepted without a look at f */
-    } slot[TACIT_SLOTS];
+    tacit_boxes boxes;
 } tacit_layers;
 
 /* `half` is about the sum of f(z), z >= 1, within a factor of 4. False: no layout was found. */
 bool tacit_layers_build(tacit_layers *layers, uint64_t half);
-/* One draw with every word it needs. */
-int64_t tacit_layers_one(const tacit_layers *layers, tacit_words *words);
-void tacit_layers_draw(const tacit_layers *layers, tacit_words *words, size_t count, int64_t *out);
+/* Draws until the fetched words are used up; how many, at most as many as there were words. The
+ * last draw may take words from the stream. */
+size_t tacit_layers_draw(const tacit_layers *layers, tacit_words *words, int64_t *out);
 
 /* noise.c, poisson.c */
 void tacit_law_laplace(tacit_law *law, tacit_ratio scale);

@@ -44,7 +44,8 @@ static void set_rate(tacit_law *law, tacit_ratio ratio, int halvings)
 
 /* exp(-factor rate). Rounding loses 2^-63 of x < 128 twice (rate, factor) and one unit of 2^-57:
  * the x taken is too small by less than 2^-54, as tacit_guess_exp wants it. */
-static bool guess_exp(const tacit_law *law, u128 factor, tacit_guess *f)
+static inline bool guess_exp(const tacit_law *law, u128 factor,
+                             tacit_guess (*minus_exp)(uint64_t fixed), tacit_guess *f)
 {
     int up = bits_of(factor) - 64;
     uint64_t leading = (uint64_t)(up > 0 ? factor >> up : factor);
@@ -52,20 +53,30 @@ static bool guess_exp(const tacit_law *law, u128 factor, tacit_guess *f)
     int down = law->rate_down - (up > 0 ? up : 0) - 57;
     if (down < 0 || bits_of(product) - down > 64)
         return false; /* x >= 128: f < 2^-184 */
-    *f = tacit_guess_exp(down < 128 ? (uint64_t)(product >> down) : 0);
+    *f = minus_exp(down < 128 ? (uint64_t)(product >> down) : 0);
     return true;
 }
 
 static bool laplace_guess(const tacit_law *law, uint64_t distance, bool minus, tacit_guess *f)
 {
     (void)minus;
-    return guess_exp(law, distance, f);
+    return guess_exp(law, distance, tacit_guess_exp, f);
+}
+
+static bool laplace_glance(const tacit_law *law, uint64_t distance, tacit_guess *f)
+{
+    return guess_exp(law, distance, tacit_glance_exp, f);
 }
 
 static bool gaussian_guess(const tacit_law *law, uint64_t distance, bool minus, tacit_guess *f)
 {
     (void)minus;
-    return guess_exp(law, (u128)distance * distance, f);
+    return guess_exp(law, (u128)distance * distance, tacit_guess_exp, f);
+}
+
+static bool gaussian_glance(const tacit_law *law, uint64_t distance, tacit_guess *f)
+{
+    return guess_exp(law, (u128)distance * distance, tacit_glance_exp, f);
 }
 
 static void laplace_exact(const tacit_law *law, uint64_t distance, bool minus, tacit_big *f)
@@ -99,14 +110,18 @@ static uint64_t gaussian_halving(const tacit_law *law, uint64_t distance)
 
 void tacit_law_laplace(tacit_law *law, tacit_ratio scale)
 {
-    *law = (tacit_law){
-        .guess = laplace_guess, .exact = laplace_exact, .halving = laplace_halving, .even = true};
+    *law = (tacit_law){.guess = laplace_guess,
+                       .glance = laplace_glance,
+                       .exact = laplace_exact,
+                       .halving = laplace_halving,
+                       .even = true};
     set_rate(law, scale, 0);
 }
 
 void tacit_law_gaussian(tacit_law *law, tacit_ratio variance)
 {
     *law = (tacit_law){.guess = gaussian_guess,
+                       .glance = gaussian_glance,
                        .exact = gaussian_exact,
                        .halving = gaussian_halving,
                        .even = true};
@@ -206,7 +221,7 @@ double tacit_noise_distance(const tacit_noise *noise)
 
 /* ---- drawing ---- */
 
-enum { BATCH = 512 };
+enum { BATCH = 1024, PAIRS = BATCH / 2 };
 
 static void fetch(tacit_stream *stream, size_t count, uint64_t *word)
 {
@@ -215,24 +230,39 @@ static void fetch(tacit_stream *stream, size_t count, uint64_t *word)
         word[k] = le64toh(word[k]);
 }
 
-void tacit_noise_draw(const tacit_noise *noise, tacit_stream *stream, size_t count, int64_t *out)
+/* A draw takes a word or more: as many as draws are missing are certain to be used. */
+static void draw(const tacit_layers *layers, tacit_stream *stream, size_t count, int64_t *out)
 {
     uint64_t batch[BATCH];
-    size_t most = 0, each = noise->difference ? 2 : 1; /* words a draw is certain to take */
+    const size_t most = count < BATCH ? count : BATCH;
     while (count > 0) {
-        size_t now = count < BATCH / each ? count : BATCH / each;
-        most = now * each > most ? now * each : most;
-        tacit_words words = {.at = batch, .end = batch + now * each, .stream = stream};
-        fetch(stream, now * each, batch);
-        if (noise->difference)
-            for (size_t k = 0; k < now; k++) {
-                out[k] = tacit_layers_one(&noise->layers, &words);
-                out[k] -= tacit_layers_one(&noise->layers, &words);
-            }
-        else
-            tacit_layers_draw(&noise->layers, &words, now, out);
+        const size_t now = count < BATCH ? count : BATCH;
+        tacit_words words = {.at = batch, .end = batch + now, .stream = stream};
+        fetch(stream, now, batch);
+        const size_t made = tacit_layers_draw(layers, &words, out);
+        out += made;
+        count -= made;
+    }
+    sodium_memzero(batch, most * sizeof *batch);
+}
+
+static void draw_differences(const tacit_layers *layers, tacit_stream *stream, size_t count,
+                             int64_t *out)
+{
+    int64_t z[2 * PAIRS];
+    const size_t most = count < PAIRS ? count : PAIRS;
+    while (count > 0) {
+        const size_t now = count < PAIRS ? count : PAIRS;
+        draw(layers, stream, 2 * now, z);
+        for (size_t k = 0; k < now; k++)
+            out[k] = z[2 * k] - z[2 * k + 1];
         out += now;
         count -= now;
     }
-    sodium_memzero(batch, most * sizeof *batch);
+    sodium_memzero(z, 2 * most * sizeof *z);
+}
+
+void tacit_noise_draw(const tacit_noise *noise, tacit_stream *stream, size_t count, int64_t *out)
+{
+    (noise->difference ? draw_differences : draw)(&noise->layers, stream, count, out);
 }

@@ -13,6 +13,14 @@
  * than 2 / (1 - 0.7) < 7 in all; the first term left out is 0.7^20 / 20! < 2^-70. Since the
  * mantissa is above 0.49 2^64, the relative error is below 1218 / (0.49 2^64) < 2^-52.
  *
+ * Error of tacit_glance_exp. With x = k (ln 2)/16 + r, r < 0.04333 (k may be one less than the
+ * floor by a rounding, where r is larger by less than 2^-20 of it), 1 - r + r^2/2 is above e^-r by
+ * less than r^3/6, a part of 2^-16.1 of e^-r; x, k and the products move it by 2^-50. So it lies
+ * between e^-x (1 - 2^-50) and e^-x (1 + 2^-16). tacit_glance_below allows for 2^-15 either way:
+ * where that decides, the bounds of a guess, which are nearer, decide too, without the fraction. So
+ * a glance changes neither an answer nor the number of words. It does not decide once in some
+ * hundred times.
+ *
  * Error of tacit_big_exp, in units of the last limb. r = x 2^-j < 1/16 is too small by less than
  * 3 (a division, a halving, a shift). Horner's rule with 16 n + 2 terms truncates below 3 a step,
  * r / k <= 1/16 shrinks it: less than 4; the series left out is below 1. Together below 8. A
@@ -65,6 +73,22 @@ tacit_guess tacit_guess_exp(uint64_t fixed)
     for (int n = 18; n > 0; n--)
         p = reciprocal[n] - high(r, p);
     return (tacit_guess){.m = UINT64_MAX - high(r, p), .down = (uint32_t)k};
+}
+
+/* floor(2^(64 - k/16)), but 2^64 - 1 for k = 0. */
+static const uint64_t sixteenth[16] = {
+    0xffffffffffffffff, 0xf5257d152486cc2c, 0xeac0c6e7dd24392e, 0xe0ccdeec2a94e111,
+    0xd744fccad69d6af4, 0xce248c151f8480e3, 0xc5672a115506dadd, 0xbd08a39f580c36be,
+    0xb504f333f9de6484, 0xad583eea42a14ac6, 0xa5fed6a9b15138ea, 0x9ef5326091a111ad,
+    0x9837f0518db8a96f, 0x91c3d373ab11c336, 0x8b95c1e3ea8bd6e6, 0x85aac367cc487b14,
+};
+
+tacit_guess tacit_glance_exp(uint64_t fixed)
+{
+    uint64_t k = (uint64_t)(((u128)fixed * LOG2E_32) >> (57 + 32 - 4)); /* floor or one less */
+    uint64_t r = (uint64_t)(((u128)fixed << 7) - (((u128)k * LN2) >> 4));
+    uint64_t m = sixteenth[k % 16];
+    return (tacit_guess){.m = m - high(m, r - high(r, r) / 2), .down = (uint32_t)(k / 16)};
 }
 
 /* ---- as many bits as it takes ---- */
@@ -252,23 +276,33 @@ static u128 scaled(const tacit_question *q)
     return down < 128 ? product >> down : 0;
 }
 
+/* Is what lies between height and height + more below the limit, which may be wrong by a part in
+ * 2^bits? 1: yes, 0: no, -1: perhaps. */
+static inline int compare(u128 height, u128 more, u128 limit, int bits)
+{
+    u128 error = (limit >> bits) + 2;
+    bool below = height + more + error <= limit, above = height >= limit + error;
+    return below - !(below | above);
+}
+
+int tacit_glance_below(const tacit_question *question)
+{
+    return compare((u128)question->height << 64, (u128)1 << 64, scaled(question), 15);
+}
+
 bool tacit_below(const tacit_question *question, tacit_words *words)
 {
     if (!question->guessed)
         return tacit_below_exact(question, tacit_words_next(words), words);
     if (question->f.m == 0)
         return false;
-    u128 limit = scaled(question), error = (limit >> 51) + 2;
-    u128 height = (u128)question->height << 64, one = (u128)1 << 64;
-    if (height >= limit + error)
-        return false;
-    if (height + one + error <= limit)
-        return true;
+    u128 limit = scaled(question), height = (u128)question->height << 64;
+    int answer = compare(height, (u128)1 << 64, limit, 51);
+    if (answer >= 0)
+        return answer;
     uint64_t fraction = tacit_words_next(words);
-    height |= fraction;
-    if (height >= limit + error)
-        return false;
-    if (height + 1 + error <= limit)
-        return true;
+    answer = compare(height | fraction, 1, limit, 51);
+    if (answer >= 0)
+        return answer;
     return tacit_below_exact(question, fraction, words);
 }

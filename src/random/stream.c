@@ -57,12 +57,30 @@ void tacit_stream_clear(tacit_stream *s)
     sodium_memzero(s, sizeof *s);
 }
 
+static void key_words(uint32_t word[8], const uint8_t key[32])
+{
+    for (int w = 0; w < 8; w++) {
+        const uint8_t *b = key + 4 * w;
+        word[w] =
+            (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+    }
+}
+
+/* Many blocks side by side; few by libsodium, which is as quick with them. */
 static void keystream(tacit_stream *s, uint8_t *out, size_t blocks)
 {
-    uint8_t nonce[8];
-    put_le64(nonce, s->agent);
-    memset(out, 0, blocks * BLOCK_BYTES);
-    crypto_stream_chacha20_xor_ic(out, out, blocks * BLOCK_BYTES, nonce, s->block, s->key);
+    enum { FEW = 8 };
+    if (blocks <= FEW || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) {
+        uint8_t nonce[8];
+        put_le64(nonce, s->agent);
+        memset(out, 0, blocks * BLOCK_BYTES);
+        crypto_stream_chacha20_xor_ic(out, out, blocks * BLOCK_BYTES, nonce, s->block, s->key);
+    } else {
+        uint32_t key[8];
+        key_words(key, s->key);
+        tacit_kernels_get()->chacha_blocks(key, s->agent, s->block, blocks, out);
+        sodium_memzero(key, sizeof key);
+    }
     s->block += blocks;
 }
 
@@ -128,10 +146,7 @@ void tacit_random_first_words(const tacit_random *random, tacit_purpose purpose,
                               const tacit_agent *agent, const uint64_t *counter, uint64_t *word)
 {
     uint32_t key[8];
-    for (int w = 0; w < 8; w++) {
-        const uint8_t *b = random->key[purpose] + 4 * w;
-        key[w] = (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
-    }
+    key_words(key, random->key[purpose]);
     enum { PIECE = 64 };
     uint64_t block[PIECE];
     for (size_t at = 0; at < n; at += PIECE) {

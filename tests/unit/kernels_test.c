@@ -405,6 +405,32 @@ static void check_chacha(void)
     }
 }
 
+/* Runs of blocks, on both sides of where the low half of the number turns over, to any address. */
+static void check_chacha_blocks(void)
+{
+    enum { MOST = 70 };
+    static uint8_t found[MOST * 64 + 80], want[MOST * 64 + 80];
+    dice d = {22};
+    for (size_t n = 0; n <= MOST; n++)
+        for (int turn = 0; turn < 4; turn++) {
+            uint8_t key[32], name[8], *at = found + dice_below(&d, 64);
+            uint32_t words[8];
+            uint64_t nonce = dice_below(&d, UINT64_C(1) << 63) << 1;
+            uint64_t block = (UINT64_C(1) << (turn < 2 ? 32 : 40)) - dice_below(&d, MOST + 1);
+            for (size_t k = 0; k < 32; k++)
+                key[k] = (uint8_t)dice_below(&d, 256);
+            memcpy(words, key, sizeof key);
+            memcpy(name, &nonce, sizeof name);
+            memset(found, 0x5a, sizeof found);
+            memcpy(want, found, sizeof found);
+            memset(want + (at - found), 0, n * 64);
+            crypto_stream_chacha20_xor_ic(want + (at - found), want + (at - found), n * 64, name,
+                                          block, key);
+            table->chacha_blocks(words, nonce, block, n, at);
+            assert_memory_equal(found, want, sizeof found);
+        }
+}
+
 /* ---- one test a table ---- */
 
 static void test_table(void **state)
@@ -421,6 +447,7 @@ static void test_table(void **state)
         all_slopes();
     }
     check_chacha();
+    check_chacha_blocks();
 }
 
 static void test_choice(void **state)

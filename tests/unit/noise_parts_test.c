@@ -95,6 +95,32 @@ static void test_guess_keeps_its_bound(void **state)
     assert_true(most > 0x1p-64);
 }
 
+/* A glance is too large by less than 2^-16, and hardly ever too small. */
+static void test_glance_keeps_its_bound(void **state)
+{
+    (void)state;
+    dice d = {4};
+    double most = 0, least = 0;
+    for (int k = 0; k < 6000; k++) {
+        uint64_t fixed = dice_below(&d, UINT64_C(1) << 53) << (k % 12);
+        if (k < 1000) /* on both sides of k (ln 2) / 16 */
+            fixed = (uint64_t)k * (UINT64_C(0x162e42fefa39ef35) / 256) + (uint64_t)(k % 3) - 1;
+        tacit_big f = {.n = 8};
+        tacit_big_exp(&f, 1, (tacit_ratio){fixed, UINT64_C(1) << 57}, 0);
+        tacit_guess glance = tacit_glance_exp(fixed), best;
+        if (!tacit_big_guess(&f, &best))
+            continue;                    /* below 2^-160 */
+        assert_true(glance.m >> 62 > 0); /* as good as normalised */
+        long double ratio =
+            ldexpl((long double)glance.m / (long double)best.m, (int)best.down - (int)glance.down) -
+            1;
+        most = fmax(most, (double)ratio);
+        least = fmin(least, (double)ratio);
+    }
+    assert_true(most < 0x1p-16 && most > 0x1p-17);
+    assert_true(least > -0x1p-50);
+}
+
 /* ---- the laws' guesses ---- */
 
 static void check_law(const tacit_law *law, uint64_t distance)
@@ -259,13 +285,14 @@ static void check_guide(const tacit_layers *layers)
         uint64_t from = (uint64_t)k << (63 - TACIT_CELLS_LOG2);
         uint64_t to = from + ((UINT64_C(1) << (63 - TACIT_CELLS_LOG2)) - 1);
         for (uint32_t slot = 0; slot <= last; slot++) {
-            uint64_t begin = layers->slot[slot].start;
-            uint64_t end = slot < last ? layers->slot[slot + 1].start : UINT64_C(1) << 63;
+            uint64_t begin = layers->boxes.slot[slot].start;
+            uint64_t end = slot < last ? layers->boxes.slot[slot + 1].start : UINT64_C(1) << 63;
             uint64_t low = begin > from ? begin : from, high = end - 1 < to ? end - 1 : to;
             if (low > high)
                 continue; /* they do not meet */
-            assert_true(layers->cell[k].slot + (low >= layers->cell[k].bound) == slot);
-            assert_true(layers->cell[k].slot + (high >= layers->cell[k].bound) == slot);
+            assert_ptr_equal(tacit_slot_of(&layers->boxes, low << 1), &layers->boxes.slot[slot]);
+            assert_ptr_equal(tacit_slot_of(&layers->boxes, high << 1 | 1),
+                             &layers->boxes.slot[slot]);
         }
     }
 }
@@ -274,15 +301,16 @@ static void check_guide(const tacit_layers *layers)
 static void check_slot_ends(const tacit_layers *layers)
 {
     for (uint32_t k = 0; k < layers->slots; k++) {
-        uint64_t start = layers->slot[k].start, sure = layers->slot[k].sure;
-        int64_t left = (int64_t)layers->slot[k].left, end = left + (int64_t)layers->slot[k].mask;
+        uint64_t start = layers->boxes.slot[k].start, sure = layers->boxes.slot[k].sure;
+        int64_t left = (int64_t)layers->boxes.slot[k].left,
+                end = left + (int64_t)layers->boxes.slot[k].mask;
         if (sure == 0)
             continue;
         uint64_t word[4] = {start << 1, start << 1 | 1, (start + sure - 1) << 1, 0};
-        tacit_words words = {.at = word, .end = word + 4};
-        assert_true(tacit_layers_one(layers, &words) == left);
-        assert_true(tacit_layers_one(layers, &words) == -left);
-        assert_true(tacit_layers_one(layers, &words) == end);
+        int64_t z[4] = {0, 0, 0, 17};
+        tacit_words words = {.at = word, .end = word + 3};
+        assert_int_equal(tacit_layers_draw(layers, &words, z), 3);
+        assert_true(z[0] == left && z[1] == -left && z[2] == end && z[3] == 17);
         assert_true(words.at == word + 3);
     }
 }
@@ -290,7 +318,7 @@ static void check_slot_ends(const tacit_layers *layers)
 static void check_tail(const tacit_layers *layers)
 {
     uint64_t left = layers->tail_left, width = UINT64_C(1) << layers->tail_log2;
-    uint64_t start = layers->slot[layers->slots - 1].start;
+    uint64_t start = layers->boxes.slot[layers->slots - 1].start;
     u128 need = ((u128)layers->tail_height << (layers->tail_log2 + 1)) + layers->scale / 2;
     assert_true(layers->scale % 2 == 0);
     assert_true(start + need <= (u128)1 << 63);
@@ -311,19 +339,20 @@ static void check_layers(const tacit_layers *layers)
 {
     uint32_t last = layers->slots - 1;
     uint64_t left = 1;
-    assert_true(layers->slots <= TACIT_SLOTS && layers->slot[0].start == 0);
+    assert_true(layers->slots <= TACIT_SLOTS && layers->boxes.slot[0].start == 0);
     for (uint32_t k = 0; k < last; k++) {
-        uint64_t width = layers->slot[k].mask + 1;
-        uint64_t area = layers->slot[k + 1].start - layers->slot[k].start;
-        assert_true(layers->slot[k].left == left);
-        assert_true(area % width == 0 && layers->slot[k].sure % width == 0);
+        uint64_t width = layers->boxes.slot[k].mask + 1;
+        uint64_t area = layers->boxes.slot[k + 1].start - layers->boxes.slot[k].start;
+        assert_true(layers->boxes.slot[k].left == left);
+        assert_true(area % width == 0 && layers->boxes.slot[k].sure % width == 0);
         check_covers(layers, left, area / width);
         left += width;
-        check_sure(layers, left - 1, layers->slot[k].sure / width);
+        check_sure(layers, left - 1, layers->boxes.slot[k].sure / width);
     }
     assert_true(left == layers->tail_left);
-    assert_true(layers->slot[last].left == 0 && layers->slot[last].mask == 0);
-    assert_true(layers->slot[last].sure == layers->scale / 2); /* half of f(0) for each sign */
+    assert_true(layers->boxes.slot[last].left == 0 && layers->boxes.slot[last].mask == 0);
+    assert_true(layers->boxes.slot[last].sure ==
+                layers->scale / 2); /* half of f(0) for each sign */
     check_tail(layers);
     check_guide(layers);
     check_slot_ends(layers);
@@ -336,7 +365,7 @@ static void build_and_check(tacit_layers *layers, double half, bool thrifty)
     /* how much of the words is sure to be of use: not exactness, but speed */
     double sure = 0;
     for (uint32_t k = 0; k < layers->slots; k++)
-        sure += (double)layers->slot[k].sure * 0x1p-63;
+        sure += (double)layers->boxes.slot[k].sure * 0x1p-63;
     if (thrifty && !(sure > 0.90))
         fail_msg("only %g of the words are sure", sure);
 }
@@ -396,6 +425,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_big_exponential_has_the_known_digits),
         cmocka_unit_test(test_guess_keeps_its_bound),
+        cmocka_unit_test(test_glance_keeps_its_bound),
         cmocka_unit_test(test_guesses_of_the_laws),
         cmocka_unit_test(test_poisson_series_at_its_limits),
         cmocka_unit_test(test_ties_are_decided_by_the_true_digits),

@@ -106,6 +106,31 @@ static void test_bytes_follow_the_definition(void **state)
     }
 }
 
+/* Any length from any place, on both sides of block 2^32: few blocks and many take different ways.
+ */
+static void test_lengths_and_places(void **state)
+{
+    (void)state;
+    enum { MOST = 12000 };
+    static uint8_t want[MOST + 600], found[MOST + 1];
+    dice d = {5};
+    for (int turn = 0; turn < 400; turn++) {
+        tacit_stream s = test_stream(0);
+        uint8_t name[8];
+        s.agent = dice_below(&d, UINT64_C(1) << 60);
+        s.block = (UINT64_C(1) << 32) - dice_below(&d, 200);
+        put_le(name, s.agent);
+        memset(want, 0, sizeof want);
+        crypto_stream_chacha20_xor_ic(want, want, sizeof want, name, s.block, s.key);
+        size_t before = dice_below(&d, 600), len = dice_below(&d, turn % 2 ? MOST : 1500);
+        tacit_stream_bytes(&s, found, before);
+        found[len] = 0x5a;
+        tacit_stream_bytes(&s, found, len);
+        assert_memory_equal(found, want + before, len);
+        assert_int_equal(found[len], 0x5a);
+    }
+}
+
 static void test_each_name_matters(void **state)
 {
     (void)state;
@@ -301,6 +326,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes_are_pinned),
         cmocka_unit_test(test_bytes_follow_the_definition),
+        cmocka_unit_test(test_lengths_and_places),
         cmocka_unit_test(test_each_name_matters),
         cmocka_unit_test(test_pieces_make_the_whole),
         cmocka_unit_test(test_first_words),

@@ -138,6 +138,7 @@ search: nobody is dropped@src/experiment/tune_steps.c@s/isnan(gap.mean) || gap.l
 consensus: last gradients are scaled@src/protocol/dsgt.c@s/gradient ? -1 : 0/gradient ? -0.99 : 0/@unit/consensus_test
 consensus: own weight too large@src/protocol/consensus.c@s/heard->weight\[0\] -= heard->weight\[m\];/heard->weight[0] -= 0.99 * heard->weight[m];/@unit/consensus_test
 consensus: tracking forgets after a refusal@src/protocol/dsgt.c@s/if (self->spent) \/\*/if (false) \/\*/@unit/consensus_test
+consensus: Adam's momentum whatever was said@src/protocol/dinno.c@s/.beta1 = s->options.momentum/.beta1 = 0.9/@unit/consensus_test
 consensus: duals push apart@src/protocol/dinno.c@s/heard->word\[k\] ? -s->options.rho : 0/heard->word[k] ? s->options.rho : 0/@unit/consensus_test
 consensus: releases of primal steps not planned@src/protocol/consensus_setup.c@s/(uint64_t)(s->options.primal > 0 ? s->options.primal : 1)/1/@unit/consensus_test
 consensus: gradients without the regulariser@src/protocol/consensus.c@s/if (lambda > 0)/if (lambda > 1e9)/@unit/consensus_test

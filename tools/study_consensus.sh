@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # make study STUDY=consensus: tables 1, 2 and 5 of paper 004 on MNIST (docs/reproduce.md), as rows:
 # what, ours, low, high, the paper's, the least that counts as reached, and whether it is. TACIT_DATA
-# is the folder that holds mnist/. TABLES="1 5" runs these alone; FULL=--full all that the paper has,
+# is the folder that holds mnist/. TABLES="1 5" runs these alone; FULL=yes all that the paper has,
 # with five trials: many hours.
 #
 # Writes 004_table1.csv, ... to bench/results/, each when its table is done.
@@ -19,7 +19,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$results"
 for table in ${TABLES:-1 2 5}; do
-    "$tacit" reproduce "004-table$table" ${FULL:-} --out "$work/$table"
+    "$tacit" reproduce "004-table$table" ${FULL:+--full} --out "$work/$table"
     python3 - "$work/$table/summary.json" "$work/rows.csv" <<'PY'
 import csv, json, sys
 fields = ["what", "ours", "low", "high", "paper", "least", "reached"]

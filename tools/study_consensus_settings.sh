@@ -4,7 +4,7 @@
 # (src/reproduce/deep_settings.c). Every row below is one training on nine tenths of MNIST's
 # training records, looked at on the last tenth; test records are not opened. TACIT_DATA is the
 # folder that holds mnist/. One digit an agent, add-remove, delta 1e-5, seed 101 if a row says no
-# other. About two hours of two cores; ONLY="dsgt 10" runs the rows that begin so.
+# other. About an hour of two cores; ONLY="dsgt 10" runs the rows that begin so.
 #
 # Writes consensus_settings.csv to bench/results/ when all went well.
 set -eu
@@ -106,18 +106,46 @@ dp-sgd 10 1 privacy.clip=8 protocol.step=0.5 protocol.step-last=0.12 protocol.sc
 dp-sgd 1 1 privacy.clip=1 protocol.step=0.3 protocol.schedule=linear protocol.step-last=0.02 protocol.average=0.98 data.subtract=0 data.divide=255
 dp-sgd 1 1 privacy.clip=1 protocol.step=2 protocol.step-last=0.02 protocol.schedule=linear protocol.average=0.98
 dp-sgd 1 1 privacy.clip=1 protocol.step=1 protocol.step-last=0.02 protocol.schedule=linear protocol.average=0.98
+dp-sgd 1 1 privacy.clip=1 protocol.step=2 protocol.step-last=1 protocol.schedule=linear protocol.average=0.998
 dp-sgd 0.5 1 privacy.clip=1 protocol.step=0.2 protocol.schedule=linear protocol.step-last=0.02 protocol.average=0.98 data.subtract=0 data.divide=255
 dp-sgd 0.5 1 privacy.clip=1 protocol.step=1 protocol.step-last=0.02 protocol.schedule=linear protocol.average=0.98
+dp-sgd 0.5 1 privacy.clip=1 protocol.step=1.3 protocol.step-last=0.6 protocol.schedule=linear protocol.average=0.998
 dsgd inf 1 privacy.clip=1 protocol.step=0.5 protocol.step-last=0.002 protocol.schedule=linear protocol.average=0.98
+dsgd inf 1 privacy.clip=1 protocol.step=2 protocol.step-last=0.002 protocol.schedule=linear protocol.average=0.98
+dsgd inf 1 protocol.step=0.1 protocol.step-last=0.001 protocol.schedule=linear protocol.average=0.98
+dsgd inf 1 privacy.clip=1 protocol.step=10 protocol.step-last=0.002 protocol.schedule=exponential protocol.average=0.95
 dsgd inf 0.06 privacy.clip=1 protocol.step=0.5 protocol.step-last=0.002 protocol.schedule=linear protocol.average=0.98
+dsgd inf 0.06 protocol.step=0.1 protocol.step-last=0.001 protocol.schedule=linear protocol.average=0.98
+dsgd inf 0.06 protocol.step=0.03 protocol.step-last=0.001 protocol.schedule=linear protocol.average=0.98
+dsgd inf 0.06 privacy.clip=1 protocol.step=5 protocol.step-last=0.002 protocol.schedule=linear protocol.average=0.98
+dsgd inf 0.06 privacy.clip=1 protocol.step=10 protocol.step-last=0.002 protocol.schedule=exponential protocol.average=0.95
 dsgd 10 1 privacy.clip=1 protocol.step=0.6 protocol.step-last=0.006 protocol.schedule=linear protocol.average=0.98
+dsgd 10 1 privacy.clip=1 protocol.step=2 protocol.step-last=0.005 protocol.schedule=linear protocol.average=0.98
+dsgd 10 1 privacy.clip=10 protocol.step=0.1 protocol.step-last=0.001 protocol.schedule=linear protocol.average=0.98
+dsgd 10 1 privacy.clip=1 protocol.step=5 protocol.step-last=0.005 protocol.schedule=exponential protocol.average=0.95
+dsgd 10 0.06 privacy.clip=10 protocol.step=0.1 protocol.step-last=0.001 protocol.schedule=linear protocol.average=0.98
+dsgd 10 0.06 privacy.clip=1 protocol.step=2 protocol.step-last=0.005 protocol.schedule=linear protocol.average=0.98
+dsgd 10 0.06 privacy.clip=1 protocol.step=5 protocol.step-last=0.005 protocol.schedule=exponential protocol.average=0.95
 dsgd 1 1 privacy.clip=1 protocol.step=0.3 protocol.step-last=0.003 protocol.schedule=linear protocol.average=0.98
+dsgd 1 1 privacy.clip=4 protocol.step=0.1 protocol.step-last=0.002 protocol.schedule=linear protocol.average=0.98
+dsgd 1 1 privacy.clip=1 protocol.step=0.6 protocol.step-last=0.003 protocol.schedule=exponential protocol.average=0.98
 dsgd 1 0.06 privacy.clip=1 protocol.step=0.3 protocol.step-last=0.003 protocol.schedule=linear protocol.average=0.98
+dsgd 1 0.06 privacy.clip=1 protocol.step=1.5 protocol.step-last=0.003 protocol.schedule=exponential protocol.average=0.95
+dsgd 1 0.06 privacy.clip=1 protocol.step=0.8 protocol.step-last=0.003 protocol.schedule=linear protocol.average=0.98
+dsgd 1 0.06 privacy.clip=1 protocol.step=0.6 protocol.step-last=0.003 protocol.schedule=exponential protocol.average=0.98
+dsgd 0.5 1 privacy.clip=1 protocol.step=0.3 protocol.step-last=0.002 protocol.schedule=exponential protocol.average=0.98
+dsgd 0.5 0.06 privacy.clip=1 protocol.step=0.3 protocol.step-last=0.003 protocol.schedule=linear protocol.average=0.98
+dsgd 0.5 0.06 privacy.clip=1 protocol.step=0.3 protocol.step-last=0.002 protocol.schedule=exponential protocol.average=0.98
 dsgt inf 1 privacy.clip=1 protocol.step=6 protocol.step-last=0.3 protocol.schedule=linear protocol.average=0.995
+dsgt inf 1 privacy.clip=10 protocol.step=0.6 protocol.step-last=0.03 protocol.schedule=linear protocol.average=0.99
+dsgt inf 1 privacy.clip=4 protocol.step=1 protocol.step-last=0.05 protocol.schedule=linear protocol.average=0.99
+dsgt inf 1 privacy.clip=10 protocol.step=0.9 protocol.step-last=0.03 protocol.schedule=linear protocol.average=0.99
 dsgt inf 0.06 privacy.clip=1 protocol.step=3 protocol.step-last=0.3 protocol.schedule=linear protocol.average=0.995
 dsgt inf 0.06 privacy.clip=1 protocol.step=6 protocol.step-last=0.3 protocol.schedule=linear protocol.average=0.995
 dsgt inf 0.06 privacy.clip=10 protocol.step=0.6 protocol.step-last=0.03 protocol.schedule=linear protocol.average=0.99
 dsgt inf 0.06 privacy.clip=3 protocol.step=2 protocol.step-last=0.1 protocol.schedule=linear protocol.average=0.99
+dsgt inf 0.06 privacy.clip=4 protocol.step=1 protocol.step-last=0.05 protocol.schedule=linear protocol.average=0.99
+dsgt inf 0.06 privacy.clip=10 protocol.step=0.9 protocol.step-last=0.03 protocol.schedule=linear protocol.average=0.99
 dsgt 10 1 privacy.clip=4 protocol.step=0.5 protocol.schedule=linear protocol.step-last=0.02 protocol.average=0.98 data.subtract=0 data.divide=255
 dsgt 10 1 privacy.clip=1 protocol.step=2 protocol.schedule=linear protocol.step-last=0.1 protocol.average=0.98 data.subtract=0 data.divide=255
 dsgt 10 1 privacy.clip=1 protocol.step=4 protocol.step-last=0.02 protocol.schedule=linear protocol.average=0.98
@@ -129,15 +157,36 @@ dsgt 10 1 privacy.clip=1 protocol.step=2 protocol.step-last=1 protocol.schedule=
 dsgt 10 1 privacy.clip=4 protocol.step=1 protocol.step-last=0.25 protocol.schedule=linear protocol.average=0.995 model.lambda=0.001
 dsgt 10 1 privacy.clip=1 protocol.step=4 protocol.step-last=2 protocol.schedule=linear protocol.average=0.998 run.seed=102
 dsgt 10 1 privacy.clip=2 protocol.step=2 protocol.step-last=0.5 protocol.schedule=linear protocol.average=0.995 model.lambda=0.0005 run.seed=102
+dsgt 10 1 privacy.clip=1 protocol.step=4 protocol.step-last=1 protocol.schedule=linear protocol.average=0.998 model.lambda=0.0001 run.seed=102
 dsgt 10 0.06 privacy.clip=1 protocol.step=4 protocol.step-last=2 protocol.schedule=linear protocol.average=0.998
 dsgt 10 0.06 privacy.clip=1 protocol.step=4 protocol.step-last=2 protocol.schedule=linear protocol.average=0.998 run.seed=102
+dsgt 1 0.06 privacy.clip=1 protocol.step=1 protocol.step-last=0.5 protocol.schedule=linear protocol.average=0.998
+dsgt 0.5 1 privacy.clip=1 protocol.step=0.6 protocol.step-last=0.3 protocol.schedule=linear protocol.average=0.998
+dsgt 0.5 0.06 privacy.clip=1 protocol.step=0.6 protocol.step-last=0.3 protocol.schedule=linear protocol.average=0.998
 dinno inf 1 privacy.clip=1 protocol.step=0.002 protocol.rho=0.1 protocol.step-last=0.0002 protocol.schedule=linear protocol.average=0.99
 dinno inf 1 privacy.clip=1 protocol.step=0.006 protocol.rho=0.04 protocol.step-last=0.0005 protocol.schedule=linear protocol.average=0.99
 dinno inf 1 privacy.clip=1 protocol.steps=plain protocol.step=5 protocol.rho=0.012 protocol.step-last=0.3 protocol.schedule=linear protocol.average=0.995
+dinno inf 1 privacy.clip=1 protocol.step=0.012 protocol.rho=0.02 protocol.step-last=0.0005 protocol.schedule=linear protocol.average=0.99
+dinno inf 1 privacy.clip=10 protocol.step=0.004 protocol.rho=0.5 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99
+dinno inf 1 privacy.clip=10 protocol.step=0.006 protocol.rho=0.3 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99 protocol.momentum=0.4
 dinno inf 0.06 privacy.clip=1 protocol.step=0.002 protocol.rho=0.1 protocol.step-last=0.0002 protocol.schedule=linear protocol.average=0.99
+dinno inf 0.06 privacy.clip=1 protocol.step=0.008 protocol.rho=0.03 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99
+dinno inf 0.06 privacy.clip=0.1 protocol.step=0.006 protocol.rho=0.004 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99
+dinno inf 0.06 privacy.clip=1 protocol.steps=plain protocol.step=1.5 protocol.rho=0.05 protocol.step-last=0.05 protocol.schedule=linear protocol.average=0.99
+dinno inf 0.06 privacy.clip=0.3 protocol.step=0.012 protocol.rho=0.03 protocol.step-last=0.0002 protocol.schedule=cosine protocol.average=0.99
+dinno inf 0.06 privacy.clip=1 protocol.step=0.006 protocol.rho=0.12 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99
+dinno inf 0.06 privacy.clip=1 protocol.step=0.006 protocol.rho=0.4 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99
+dinno inf 0.06 privacy.clip=10 protocol.step=0.006 protocol.rho=0.5 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99
+dinno inf 0.06 privacy.clip=1 protocol.step=0.012 protocol.rho=0.12 protocol.step-last=0.0002 protocol.schedule=exponential protocol.average=0.98
+dinno inf 0.06 privacy.clip=1 protocol.step=0.006 protocol.rho=0.12 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99 protocol.momentum=0.4
+dinno inf 0.06 privacy.clip=10 protocol.step=0.006 protocol.rho=0.3 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99 protocol.momentum=0.4
+dinno inf 0.06 privacy.clip=10 protocol.step=0.006 protocol.rho=0.15 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99 protocol.momentum=0.4
+dinno inf 0.06 privacy.clip=10 protocol.step=0.006 protocol.rho=0.5 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99 protocol.momentum=0.4
 dinno 10 1 privacy.clip=1 protocol.step=0.009 protocol.rho=0.035 protocol.step-last=0.002 protocol.schedule=linear protocol.average=0.995
 dinno 1 1 privacy.clip=1 protocol.step=0.014 protocol.rho=0.14 protocol.step-last=0.0014 protocol.schedule=linear protocol.average=0.99
 dinno 1 0.06 privacy.clip=1 protocol.step=0.014 protocol.rho=0.14 protocol.step-last=0.0014 protocol.schedule=linear protocol.average=0.99
+dinno 0.5 1 privacy.clip=1 protocol.step=0.02 protocol.rho=0.14 protocol.step-last=0.004 protocol.schedule=linear protocol.average=0.995
+dinno 0.5 0.06 privacy.clip=1 protocol.step=0.02 protocol.rho=0.14 protocol.step-last=0.004 protocol.schedule=linear protocol.average=0.995
 ROWS
 grep "^${ONLY:-}" "$work/all" | cat -n >"$work/list"
 xargs -d '\n' -P "$(nproc)" -I{} bash -c 'train $1' - {} <"$work/list"

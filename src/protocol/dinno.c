@@ -13,11 +13,13 @@
  * - rho sum_j (theta_i + theta_j). So K T releases. The printed line 15 climbs (slip S15); the
  * paper counts i among its own neighbours, which adds a term that only slows steps down.
  *
- * Adam has no momentum here unless `momentum` says so. With T = 1 models that differ by x move by
- * x <- x - eta m, y <- y + a x / eta, m <- b m + (1 - b) (y + a x / eta), a = eta rho times an
- * eigenvalue of the graph's Laplacian. Its roots lie inside the unit circle for b < 1/2 only (and
- * a < 4/3 if b = 0), so the usual b = 0.9 drives agents apart whatever eta and rho are
- * (docs/protocols/consensus.md).
+ * Adam has no momentum unless `momentum` says so. Let it divide by a constant s, and T = 1. Models
+ * that differ by x along an eigenvector of the graph's Laplacian, of eigenvalue l, move by
+ *
+ *     y <- y + rho l x,    m <- b m + (1 - b) (y + rho l x),    x <- x - eta m / s,
+ *
+ * which is stable for b < 1/2 only (and, if b = 0, eta rho l / s < 4/3). So the usual b = 0.9
+ * drives agents apart whatever eta and rho are (docs/protocols/consensus.md).
  */
 #include <stddef.h>
 
@@ -122,7 +124,8 @@ static const tacit_option rows[] = {
      .min = 0,
      .max = 0.9999,
      .offset = CONSENSUS_FIELD(momentum),
-     .help = "of Adam (its beta 1); with primal: 1, agents drift apart from 0.5 on"},
+     .help = "of Adam (its beta 1; nothing to plain steps); with primal: 1, agents drift apart "
+             "from 0.5 on"},
 };
 
 const tacit_protocol tacit_protocol_dinno = {

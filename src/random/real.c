@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Is a uniform random number below a real number f? The bits of the random number are drawn as
- * they are needed, and f is computed as exactly as the question needs: first to 52 bits, and
- * where that does not decide (with probability 2^-50), to 256, 512, 1024 and 2048 bits. The
- * answer is that of infinitely many bits, unless 1900 random bits in a row all agree with those
- * of f: with probability below 2^-1800, less than the least positive double.
+ * they are needed, and f is computed as exactly as the question needs: first to 16
+ * bits, then to 52, and where that does not decide (with probability 2^-50), to 256, 512, 1024 and
+ * 2048 bits. The answer is that of infinitely many bits, unless 1900 random bits in a row all agree
+ * with those of f: with probability below 2^-1800, less than the least positive double.
  *
  * Error of tacit_guess_exp, in units of 2^-64. With x = k ln 2 + r, the constant LN2 is too small
  * by less than 1, so r is too large by less than k < 186, and x may be off by 1024 itself: with

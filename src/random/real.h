@@ -10,7 +10,7 @@
 #include "random/words.h"
 #include "tacit/noise.h"
 
-/* m 2^-(64 + down), wrong by less than a part in 2^52; m = 0: exactly zero. */
+/* m 2^-(64 + down), wrong by less than a part in 2^52 (a glance: 2^16); m = 0: exactly zero. */
 typedef struct tacit_guess {
     uint64_t m;
     uint32_t down;
@@ -52,9 +52,9 @@ typedef struct tacit_question {
     const void *ctx;
 } tacit_question;
 bool tacit_below(const tacit_question *question, tacit_words *words);
-/* With a glance for f: 1 or 0 if tacit_below would say so and take no word for it, or -1. */
-int tacit_glance_below(const tacit_question *question);
 /* The same without ever trusting a guess: for tests. */
 bool tacit_below_exact(const tacit_question *question, uint64_t first, tacit_words *words);
+/* With a glance for f: 1 or 0 if tacit_below would say so and take no word for it, or -1. */
+int tacit_glance_below(const tacit_question *question);
 
 #endif

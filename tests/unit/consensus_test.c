@@ -263,6 +263,39 @@ static void test_they_are_the_papers_algorithms(void **state)
     }
 }
 
+/* How far two agents' models are apart, the largest difference of a number. */
+static double spread(const scene *s)
+{
+    double most = 0;
+    for (uint32_t i = 1; i < AGENTS; i++)
+        for (size_t k = 0; k < FEATURES; k++)
+            most = fmax(most, fabs(model_at(s, i, k) - model_at(s, 0, k)));
+    return most;
+}
+
+static double spread_with(const char *momentum)
+{
+    scene s;
+    char protocol[200];
+    snprintf(protocol, sizeof protocol,
+             "name: dinno, step: 0.002, rho: 1, iterations: 400, momentum: %s", momentum);
+    open_scene(&s, task("kind: complete", protocol, ""), 1);
+    run_to(&s, 401);
+    const double found = spread(&s);
+    close_scene(&s);
+    return found;
+}
+
+/* The criterion of docs/protocols/consensus.md: with one primal step, momentum of 1/2 or more
+ * drives agents apart. */
+static void test_momentum_drives_dinno_apart(void **state)
+{
+    (void)state;
+    const double without = spread_with("0"), little = spread_with("0.3"), much = spread_with("0.9");
+    assert_true(without < 0.02 && little < 0.02);
+    assert_true(much > 5 * fmax(without, little));
+}
+
 static void test_rates_follow_their_schedules(void **state)
 {
     (void)state;
@@ -646,6 +679,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_they_are_the_papers_algorithms),
+        cmocka_unit_test(test_momentum_drives_dinno_apart),
         cmocka_unit_test(test_rates_follow_their_schedules),
         cmocka_unit_test(test_means_of_models),
         cmocka_unit_test(test_tracking_keeps_its_sum),

@@ -4,7 +4,8 @@
 # (src/reproduce/deep_settings.c). Every row below is one training on nine tenths of MNIST's
 # training records, looked at on the last tenth; test records are not opened. TACIT_DATA is the
 # folder that holds mnist/. One digit an agent, add-remove, delta 1e-5, seed 101 if a row says no
-# other. About an hour of two cores; ONLY="dsgt 10" runs the rows that begin so.
+# other. About an hour of two cores; ONLY="dsgt 10" runs the rows
+# that begin so, and prints them.
 #
 # Writes consensus_settings.csv to bench/results/ when all went well.
 set -eu
@@ -114,11 +115,20 @@ dsgd inf 1 privacy.clip=1 protocol.step=0.5 protocol.step-last=0.002 protocol.sc
 dsgd inf 1 privacy.clip=1 protocol.step=2 protocol.step-last=0.002 protocol.schedule=linear protocol.average=0.98
 dsgd inf 1 protocol.step=0.1 protocol.step-last=0.001 protocol.schedule=linear protocol.average=0.98
 dsgd inf 1 privacy.clip=1 protocol.step=10 protocol.step-last=0.002 protocol.schedule=exponential protocol.average=0.95
+dsgd inf 1 privacy.clip=1 protocol.step=5 protocol.step-last=0.002 protocol.schedule=exponential protocol.average=0.95 run.seed=102
+dsgd inf 1 privacy.clip=1 protocol.step=10 protocol.step-last=0.002 protocol.schedule=exponential protocol.average=0.95 run.seed=102
+dsgd inf 1 privacy.clip=4 protocol.step=1 protocol.step-last=0.0005 protocol.schedule=exponential protocol.average=0.95 run.seed=102
+dsgd inf 1 privacy.clip=1 protocol.step=8 protocol.step-last=0.03 protocol.schedule=exponential protocol.average=0.98 run.seed=102
+dsgd inf 1 privacy.clip=1 protocol.step=8 protocol.step-last=0.03 protocol.schedule=exponential protocol.average=0.98 run.seed=103
+dsgd inf 1 privacy.clip=1 protocol.step=10 protocol.step-last=0.002 protocol.schedule=exponential protocol.average=0.95 run.seed=103
 dsgd inf 0.06 privacy.clip=1 protocol.step=0.5 protocol.step-last=0.002 protocol.schedule=linear protocol.average=0.98
 dsgd inf 0.06 protocol.step=0.1 protocol.step-last=0.001 protocol.schedule=linear protocol.average=0.98
 dsgd inf 0.06 protocol.step=0.03 protocol.step-last=0.001 protocol.schedule=linear protocol.average=0.98
 dsgd inf 0.06 privacy.clip=1 protocol.step=5 protocol.step-last=0.002 protocol.schedule=linear protocol.average=0.98
 dsgd inf 0.06 privacy.clip=1 protocol.step=10 protocol.step-last=0.002 protocol.schedule=exponential protocol.average=0.95
+dsgd inf 0.06 privacy.clip=4 protocol.step=1 protocol.step-last=0.0005 protocol.schedule=exponential protocol.average=0.95
+dsgd inf 0.06 privacy.clip=1 protocol.step=5 protocol.step-last=0.002 protocol.schedule=exponential protocol.average=0.95
+dsgd inf 0.06 privacy.clip=1 protocol.step=8 protocol.step-last=0.03 protocol.schedule=exponential protocol.average=0.98
 dsgd 10 1 privacy.clip=1 protocol.step=0.6 protocol.step-last=0.006 protocol.schedule=linear protocol.average=0.98
 dsgd 10 1 privacy.clip=1 protocol.step=2 protocol.step-last=0.005 protocol.schedule=linear protocol.average=0.98
 dsgd 10 1 privacy.clip=10 protocol.step=0.1 protocol.step-last=0.001 protocol.schedule=linear protocol.average=0.98
@@ -183,17 +193,33 @@ dinno inf 0.06 privacy.clip=10 protocol.step=0.006 protocol.rho=0.3 protocol.ste
 dinno inf 0.06 privacy.clip=10 protocol.step=0.006 protocol.rho=0.15 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99 protocol.momentum=0.4
 dinno inf 0.06 privacy.clip=10 protocol.step=0.006 protocol.rho=0.5 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99 protocol.momentum=0.4
 dinno 10 1 privacy.clip=1 protocol.step=0.009 protocol.rho=0.035 protocol.step-last=0.002 protocol.schedule=linear protocol.average=0.995
+dinno 10 1 privacy.clip=1 protocol.step=0.004 protocol.rho=0.1 protocol.step-last=0.0008 protocol.schedule=linear protocol.average=0.995
+dinno 10 1 privacy.clip=1 protocol.step=0.006 protocol.rho=0.1 protocol.step-last=0.0008 protocol.schedule=linear protocol.average=0.995
+dinno 10 0.06 privacy.clip=1 protocol.step=0.004 protocol.rho=0.1 protocol.step-last=0.0008 protocol.schedule=linear protocol.average=0.995
+dinno 10 0.06 privacy.clip=10 protocol.step=0.006 protocol.rho=0.3 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99 protocol.momentum=0.4
+dinno 10 0.06 privacy.clip=4 protocol.step=0.005 protocol.rho=0.3 protocol.step-last=0.0005 protocol.schedule=linear protocol.average=0.995
+dinno 10 0.06 privacy.clip=1 protocol.step=0.006 protocol.rho=0.1 protocol.step-last=0.0008 protocol.schedule=linear protocol.average=0.995
 dinno 1 1 privacy.clip=1 protocol.step=0.014 protocol.rho=0.14 protocol.step-last=0.0014 protocol.schedule=linear protocol.average=0.99
+dinno 1 1 privacy.clip=1 protocol.step=0.014 protocol.rho=0.14 protocol.step-last=0.0014 protocol.schedule=linear protocol.average=0.99 protocol.momentum=0.9
 dinno 1 0.06 privacy.clip=1 protocol.step=0.014 protocol.rho=0.14 protocol.step-last=0.0014 protocol.schedule=linear protocol.average=0.99
 dinno 0.5 1 privacy.clip=1 protocol.step=0.02 protocol.rho=0.14 protocol.step-last=0.004 protocol.schedule=linear protocol.average=0.995
 dinno 0.5 0.06 privacy.clip=1 protocol.step=0.02 protocol.rho=0.14 protocol.step-last=0.004 protocol.schedule=linear protocol.average=0.995
 ROWS
 grep "^${ONLY:-}" "$work/all" | cat -n >"$work/list"
-xargs -d '\n' -P "$(nproc)" -I{} bash -c 'train $1' - {} <"$work/list"
-mkdir -p "$results"
+if [ ! -s "$work/list" ]; then
+    echo "no row begins with \"${ONLY:-}\"" >&2
+    exit 2
+fi
+# shellcheck disable=SC2016 # the row's words are taken apart by the inner shell
+xargs -d '\n' -P "$(nproc)" -I{} bash -euc 'train $1' - {} <"$work/list"
 {
     echo "method,epsilon,fiedler,settings,validation_accuracy"
-    sort -n "$work/list" | while read -r number rest; do cat "$work/$number.row"; done
+    while read -r number _; do cat "$work/$number.row"; done <"$work/list"
 } >"$work/rows.csv"
+if [ -n "${ONLY:-}" ]; then
+    cat "$work/rows.csv"
+    exit 0
+fi
+mkdir -p "$results"
 mv "$work/rows.csv" "$results/consensus_settings.csv"
 echo "wrote $results/consensus_settings.csv"

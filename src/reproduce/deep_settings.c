@@ -4,7 +4,7 @@
  * budget, the same for all graphs and splits, as in the paper; so some are compromises. They were
  * chosen by accuracy on validation records, a tenth of the training records of MNIST, one digit an
  * agent, on the complete graph, the sparsest, or both: make study STUDY=consensus_settings has
- * every try. What that tells of the records is not charged, as in the paper. To change one, edit
+ * the tries. What that tells of the records is not charged, as in the paper. To change one, edit
  * its line.
  */
 #include "reproduce/deep.h"

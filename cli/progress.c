@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far a run is, and how long it will still take; at most ten times a second. */
+/*
+ * How far a run is, and how long it will still take: on a terminal a bar, at most ten times a
+ * second; elsewhere a line a minute, so that logs of long runs say something and those of short
+ * ones stay empty.
+ */
 #include "terminal.h"
 
 #include <time.h>
@@ -15,8 +19,17 @@ static double seconds(void)
 
 void cli_progress_begin(cli_progress *progress, const char *label, bool quiet)
 {
-    *progress = (cli_progress){.on = !quiet && cli_is_screen(stderr)};
+    *progress = (cli_progress){.on = !quiet, .bar = cli_is_screen(stderr)};
     snprintf(progress->label, sizeof progress->label, "%s", label);
+}
+
+static void show_bar(double share)
+{
+    const int full = (int)(share * CELLS);
+    fputc('[', stderr);
+    for (int i = 0; i < CELLS; i++)
+        fputc(i < full ? '#' : '.', stderr);
+    fputs("] ", stderr);
 }
 
 static void show_left(double left)
@@ -42,24 +55,23 @@ void cli_progress_step(void *ctx, double time, double total)
         p->shown = now; /* a run that takes no time shows nothing */
         return;
     }
-    if (now - p->shown < 0.1 || !(total > 0))
+    if (now - p->shown < (p->bar ? 0.1 : 60) || !(total > 0))
         return;
     p->shown = now;
     double share = time / total < 0 ? 0 : time / total > 1 ? 1 : time / total;
-    int full = (int)(share * CELLS);
-    fprintf(stderr, "\r%s [", p->label);
-    for (int i = 0; i < CELLS; i++)
-        fputc(i < full ? '#' : '.', stderr);
-    fprintf(stderr, "] %3.0f %%  ", 100 * share);
+    fprintf(stderr, "%s%s ", p->bar ? "\r" : "", p->label);
+    if (p->bar)
+        show_bar(share);
+    fprintf(stderr, "%3.0f %%  ", 100 * share);
     if (time > p->first)
         show_left((now - p->start) * (total - time) / (time - p->first));
-    fputs("\033[K", stderr);
+    fputs(p->bar ? "\033[K" : "\n", stderr);
     fflush(stderr);
 }
 
 void cli_progress_end(cli_progress *progress)
 {
-    if (progress->on && progress->begun)
+    if (progress->on && progress->bar && progress->begun)
         fputs("\r\033[K", stderr);
     progress->on = false;
 }

@@ -17,7 +17,7 @@
 typedef struct reproduce_flags {
     int64_t seed, seeds, threads;
     bool json, quick, full, quiet;
-    char out[TACIT_TEXT_MAX];
+    char out[TACIT_TEXT_MAX], only[TACIT_TEXT_MAX];
 } reproduce_flags;
 
 #define AT(member) .offset = offsetof(reproduce_flags, member)
@@ -41,6 +41,12 @@ static const tacit_option options[] = {
      .fallback = "false",
      .help = "all that the paper has, where a figure is shortened otherwise: hours",
      AT(full)},
+    {.key = "only",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .value_name = "WORDS",
+     .help = "of a table with cells (004-table1, 004-table2) those whose names hold these words",
+     AT(only)},
     {.key = "seed",
      .type = TACIT_OPT_INT,
      .fallback = "1",
@@ -139,6 +145,15 @@ static tacit_status check_full(const choice *c, const reproduce_flags *flags, ta
                       c->name);
 }
 
+static tacit_status check_only(const choice *c, const reproduce_flags *flags, tacit_error *err)
+{
+    if (!*flags->only || (c->count == 1 && c->of[0]->has_cells))
+        return TACIT_OK;
+    return tacit_fail(err, TACIT_EUSAGE,
+                      "\"--only\" is for tables with cells, and \"%.100s\" is none; leave it out",
+                      c->name);
+}
+
 /* Of a whole paper, leave out what needs files that are not there, and say so. */
 static void leave_out(choice *c, const char *data, char *note, size_t size)
 {
@@ -231,6 +246,7 @@ static tacit_status reproduce(const tacit_reproduction *of, const reproduce_flag
                                              .threads = cli_threads(flags->threads),
                                              .quick = flags->quick,
                                              .full = flags->full,
+                                             .only = flags->only,
                                              .data = getenv("TACIT_DATA"),
                                              .stop = cli_stop(),
                                              .progress = cli_progress_step,
@@ -265,6 +281,8 @@ static tacit_status run(const cli_args *args, tacit_error *err)
     if (status == TACIT_OK)
         status = check_full(&c, flags, err);
     if (status == TACIT_OK)
+        status = check_only(&c, flags, err);
+    if (status == TACIT_OK)
         status = claim(c.name, flags, folder, sizeof folder, err);
     if (status != TACIT_OK)
         return status;
@@ -294,6 +312,7 @@ static const cli_example examples[] = {
     {"tacit reproduce 000-fig1", "run it again; about a minute on two cores"},
     {"tacit reproduce 000", "all figures and tables of paper 000, on one page"},
     {"tacit reproduce 000-fig1 --quick --json", "a smaller task, for programs"},
+    {"tacit reproduce 004-table1 --quick --only dsgt", "some cells of a table"},
 };
 
 const cli_verb cli_reproduce = {

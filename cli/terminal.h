@@ -30,9 +30,9 @@ void cli_complain(const char *text);
 /* "note: message" on stderr: worth knowing, and nothing is wrong. */
 void cli_remark(const char *text);
 
-/* ---- progress.c: a line on stderr that stays one line; silent without a terminal ---- */
+/* ---- progress.c: on stderr, a line that stays one line; without a terminal, one a minute ---- */
 typedef struct cli_progress {
-    bool on, begun;
+    bool on, bar, begun;
     char label[64];
     double first; /* simulated time of the first call: a resumed run does not start at 0 */
     double start, shown;

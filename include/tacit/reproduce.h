@@ -13,6 +13,7 @@ typedef struct tacit_reproduce_request {
     uint32_t threads;
     bool quick;       /* a smaller task, to see that all works: not the figure */
     bool full;        /* all that the paper has, where that takes hours; not with `quick` */
+    const char *only; /* of a table the cells whose names hold this; NULL or "": all */
     const char *data; /* folder of data files; NULL or "": none, and figures that need it fail */
     const tacit_stop *stop;
     tacit_progress *progress;
@@ -28,6 +29,7 @@ typedef struct tacit_reproduction {
     uint32_t seeds;      /* the paper's number of runs, or what a long figure can afford */
     uint32_t full_seeds; /* with request.full; 0: the figure has no longer form */
     bool needs_data;     /* files that are not part of Tacit: request.data */
+    bool has_cells;      /* a table that takes request.only */
     /* `request` has its zeros filled in; the result does not depend on `threads`. */
     tacit_status (*run)(tacit_reproduced *out, const tacit_reproduce_request *request,
                         tacit_error *err);

@@ -19,6 +19,7 @@ enum { CONSENSUS_WORD = 1 }; /* the one kind of message */
 enum { RATE_CONSTANT, RATE_LINEAR, RATE_COSINE, RATE_EXPONENTIAL };
 enum { ORDER_COMBINE_FIRST, ORDER_ADAPT_FIRST };
 enum { STEPS_ADAM, STEPS_PLAIN };
+enum { COUPLING_EQUAL, COUPLING_WEIGHTED };
 
 typedef struct consensus_options {
     int64_t iterations;
@@ -30,7 +31,9 @@ typedef struct consensus_options {
     double period, patience;
     int order;       /* dsgd */
     double momentum; /* dsgd; dinno: beta 1 of Adam */
-    double rho;      /* dinno */
+    double rho;      /* dinno, at the first iteration */
+    double rho_last; /* dinno; 0: rho */
+    int coupling;    /* dinno */
     int64_t primal;  /* dinno: T */
     int steps;       /* dinno */
 } consensus_options;

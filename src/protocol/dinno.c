@@ -21,31 +21,44 @@
  * which is stable for b < 1/2 only (and, if b = 0, eta rho l / s < 4/3). So the usual b = 0.9
  * drives agents apart whatever eta and rho are (docs/protocols/consensus.md).
  */
+#include <math.h>
 #include <stddef.h>
 
 #include "protocol/consensus.h"
 
-/* (6); *pull becomes -rho sum_j (theta_i + theta_j), *others |N_i|: of those that were heard. */
+/* rho of an iteration, from 1 on: from rho to rho-last, by the same factor every time. */
+static double hold(const consensus_shared *s, uint64_t iteration)
+{
+    const consensus_options *o = &s->options;
+    if (o->rho_last == 0 || o->iterations == 1)
+        return o->rho;
+    const double way = (double)(iteration - 1) / (double)(o->iterations - 1);
+    return o->rho * pow(o->rho_last / o->rho, way);
+}
+
+/* (6); *pull becomes -sum_j rho_ij (theta_i + theta_j), *own sum_j rho_ij: of those that were
+ * heard. */
 static tacit_status meet(tacit_env *env, const consensus_shared *s, consensus_agent *self,
-                         const consensus_heard *heard, tacit_public **pull, double *others)
+                         const consensus_heard *heard, double rho, tacit_public **pull, double *own)
 {
     consensus_heard sum = *heard;
     sum.weight = tacit_temporary(env, heard->count * sizeof *sum.weight);
     if (!sum.weight)
         return tacit_out_of_memory(tacit_own_error(env));
-    *others = 0;
+    const bool weighted = s->options.coupling == COUPLING_WEIGHTED;
+    *own = 0;
     for (uint32_t k = 1; k < heard->count; k++) {
-        sum.weight[k] = heard->word[k] ? -s->options.rho : 0;
-        *others += heard->word[k] != NULL;
+        const double edge = weighted ? rho * heard->weight[k] : rho;
+        sum.weight[k] = heard->word[k] ? -edge : 0;
+        *own -= sum.weight[k];
     }
     sum.weight[0] = 0;
     tacit_status status = consensus_mix(env, s, &sum, 0, 0, NULL, NULL, pull);
     if (status != TACIT_OK)
         return status;
-    const double own = s->options.rho * *others;
     tacit_public_axpy(self->vector[DUAL], 1, *pull);
-    tacit_public_axpy(self->vector[DUAL], own, self->vector[THETA]);
-    tacit_public_axpy(*pull, -own, self->vector[THETA]);
+    tacit_public_axpy(self->vector[DUAL], *own, self->vector[THETA]);
+    tacit_public_axpy(*pull, -*own, self->vector[THETA]);
     return TACIT_OK;
 }
 
@@ -68,14 +81,15 @@ static tacit_status step(tacit_env *env, const consensus_shared *s, consensus_ag
                          const consensus_heard *heard)
 {
     tacit_public *pull = NULL, *gradient;
-    double others = 0;
-    tacit_status status = meet(env, s, self, heard, &pull, &others);
+    const double rho = hold(s, self->iteration);
+    double own = 0;
+    tacit_status status = meet(env, s, self, heard, rho, &pull, &own);
     for (int64_t t = 0; t < s->options.primal && status == TACIT_OK; t++) {
         status = consensus_gradient(env, s, self, self->vector[THETA], &gradient);
         if (status != TACIT_OK)
             break;
         tacit_public_axpy(gradient, 1, self->vector[DUAL]);
-        tacit_public_axpy(gradient, 2 * s->options.rho * others, self->vector[THETA]);
+        tacit_public_axpy(gradient, 2 * own, self->vector[THETA]);
         tacit_public_axpy(gradient, 1, pull);
         descend(s, self, gradient);
         tacit_drop(env, gradient);
@@ -95,6 +109,7 @@ static tacit_status setup(void *shared, const void *options, const tacit_setup *
     return consensus_setup(&way, shared, options, setup, err);
 }
 
+static const char *const couplings[] = {"equal", "weighted", NULL};
 static const char *const steps[] = {"adam", "plain", NULL};
 static const tacit_option rows[] = {
     CONSENSUS_OPTIONS,
@@ -105,6 +120,21 @@ static const tacit_option rows[] = {
      .max = 1e9,
      .offset = CONSENSUS_FIELD(rho),
      .help = "how strongly neighbours are held together; too much of it makes Adam overshoot"},
+    {.key = "rho-last",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0",
+     .min = 0,
+     .max = 1e9,
+     .offset = CONSENSUS_FIELD(rho_last),
+     .help = "rho of the last iteration; 0: rho all the time. Should grow as the rate falls, or "
+             "agents are held together less and less"},
+    {.key = "coupling",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "equal",
+     .choices = couplings,
+     .offset = CONSENSUS_FIELD(coupling),
+     .help = "equal: rho for every neighbour, as in the paper; weighted: rho times the weight of "
+             "policy, so that one rho suits graphs of many and of few edges"},
     {.key = "primal",
      .type = TACIT_OPT_INT,
      .fallback = "1",

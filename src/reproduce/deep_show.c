@@ -3,15 +3,39 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "reproduce/deep.h"
 
 /* ---- cells ---- */
 
+static void name_cell(const deep_run *r, char *out, size_t size)
+{
+    char graph[40] = "", budget[60] = "no noise";
+    if (r->method != DEEP_CENTRAL && r->fiedler < 1)
+        snprintf(graph, sizeof graph, ", Fiedler %g", r->fiedler);
+    else if (r->method != DEEP_CENTRAL)
+        snprintf(graph, sizeof graph, ", complete");
+    if (isfinite(r->epsilon))
+        snprintf(budget, sizeof budget, "epsilon %g, %s", r->epsilon, deep_countings[r->counting]);
+    snprintf(out, size, "%s%s, t = %g, %s", deep_names[r->method], graph, r->t, budget);
+}
+
+/* Did the request ask for this cell? */
+static bool is_wanted(const deep_table *table, const deep_run *like)
+{
+    char name[200];
+    const char *only = table->request->only;
+    name_cell(like, name, sizeof name);
+    return !only || strstr(name, only);
+}
+
 void deep_add(deep_table *table, const deep_run *like, deep_figure printed)
 {
     const size_t seeds = table->request->seeds;
+    if (!is_wanted(table, like))
+        return;
     if (table->cells == table->capacity && !table->failed) {
         size_t room = table->capacity;
         deep_figure *figures =
@@ -96,18 +120,6 @@ void deep_line(tacit_reproduced *out, size_t panel, const char *name, const deep
 }
 
 /* ---- rows ---- */
-
-static void name_cell(const deep_run *r, char *out, size_t size)
-{
-    char graph[40] = "", budget[60] = "no noise";
-    if (r->method != DEEP_CENTRAL && r->fiedler < 1)
-        snprintf(graph, sizeof graph, ", Fiedler %g", r->fiedler);
-    else if (r->method != DEEP_CENTRAL)
-        snprintf(graph, sizeof graph, ", complete");
-    if (isfinite(r->epsilon))
-        snprintf(budget, sizeof budget, "epsilon %g, %s", r->epsilon, deep_countings[r->counting]);
-    snprintf(out, size, "%s%s, t = %g, %s", deep_names[r->method], graph, r->t, budget);
-}
 
 /* Judged are figures of the paper's own task and accountant. */
 static bool is_judged(const deep_table *table, size_t cell)
@@ -232,6 +244,9 @@ static void state(tacit_reproduced *out, const tacit_reproduce_request *request)
                data ? "the paper's: conv 3 5x5, mish, pool 2, dense 64, mish, dense 10; a "
                       "border of 2 instead of 32 x 32 pixels; 38,424 parameters"
                     : "conv 3 5x5, mish, pool 2, dense 32, mish, dense 10");
+    if (request->only && *request->only)
+        figure_set(out, "cells", "those whose names hold \"%s\"; the others were left out",
+                   request->only);
     figure_set(out, "trials", "%lld: seeds %lld to %lld", seeds, first, first + seeds - 1);
     figure_set(out, "privacy",
                "unit: one record of one agent; delta %g; agents: adversary \"local\", who hears "
@@ -254,6 +269,11 @@ tacit_status deep_make(tacit_reproduced *out, deep_table *table, tacit_error *er
 {
     if (table->failed)
         return tacit_out_of_memory(err);
+    if (table->cells == 0)
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "no cell's name holds \"%.100s\"; names are as in \"dsgt, complete, "
+                          "t = 1, epsilon 10, add-remove\"",
+                          table->request->only);
     tacit_status status =
         deep_perform(table->runs, table->cells * table->request->seeds, table->request, err);
     if (status)

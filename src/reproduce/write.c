@@ -185,7 +185,8 @@ static void page_panel(tacit_writer *out, const tacit_reproduced *f, size_t whic
                                                       .high = s->high,
                                                       .colour = colour_of(s)};
     }
-    tacit_page_chart(out, &chart);
+    if (chart.series > 0) /* of a table all of whose cells of this panel were left out, nothing */
+        tacit_page_chart(out, &chart);
 }
 
 static void page_figure(tacit_writer *out, const tacit_reproduced *f)

@@ -39,5 +39,22 @@ assert all((bound > 1) == ("BROKEN" in what) for what, bound in bounds.items()) 
 panels = {row["panel"] for row in csv.DictReader(open("all/data.csv"))}
 assert {"004-table1:dsgt-by-epsilon", "004-table1:bare-by-fiedler", "004-table2:by-t-epsilon-10", "004-table5:bounds"} <= panels
 PY
+# Single cells: the same numbers, and nothing else runs.
+expect 2 'name holds "potato"' "$TACIT" reproduce 004-table1 --quick --only potato
+expect 2 '"--only" is for tables with cells, and "000-fig1" is none' "$TACIT" reproduce 000-fig1 --quick --only cd
+expect 2 '"--only" is for tables with cells, and "004" is none' "$TACIT" reproduce 004 --quick --only dsgt
+"$TACIT" reproduce 004-table1 --quick --only 'dsgt, complete, t = 1, epsilon 10, add' --out cell --json >cell.json ||
+    complain "--only: exit $?"
+python3 - <<'PY' || complain "cells of --only"
+import json
+all_rows = {row["what"]: row for row in json.load(open("all/summary.json"))["figures"][0]["rows"]}
+cell = json.load(open("cell.json"))
+assert [row["what"] for row in cell["rows"] if "noise" not in row["what"] and "sigma" not in row["what"]] == [
+    "dsgt, complete, t = 1, epsilon 10, add-remove"
+]
+assert all(all_rows[row["what"]] == row for row in cell["rows"])
+assert "nan" not in json.dumps(cell).lower().replace("nano", ""), cell
+PY
+[ "$(grep -c '<svg' cell/reproduce.html)" = 1 ] || complain "panels without cells are drawn"
 echo "MNIST itself is not looked at here: it is no part of Tacit, and the tables take minutes to hours"
 exit $failed

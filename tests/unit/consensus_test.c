@@ -87,6 +87,7 @@ typedef struct plain {
     vec theta[AGENTS], dual[AGENTS], gradient[AGENTS], first[AGENTS], second[AGENTS];
     int adam;
     double momentum; /* of adam: its beta 1 */
+    bool weighted;   /* dinno: rho times w */
 } plain;
 
 static void copy_task(plain *p, const scene *s)
@@ -187,22 +188,27 @@ static void plain_adam(plain *p, int i, int step, double eta, const double *g)
     }
 }
 
+/* What holds two agents together. */
+static double edge(const plain *p, double rho, int i, int j)
+{
+    return !p->knows[i][j] ? 0 : p->weighted ? rho * p->w[i][j] : rho;
+}
+
 static void plain_dinno(plain *p, double eta, double rho, int primal, bool adam)
 {
     vec old[AGENTS];
     memcpy(old, p->theta, sizeof old);
     for (int i = 0; i < AGENTS; i++) {
         for (int j = 0; j < AGENTS; j++)
-            for (int k = 0; k < FEATURES && p->knows[i][j]; k++)
-                p->dual[i][k] += rho * (old[i][k] - old[j][k]);
+            for (int k = 0; k < FEATURES; k++)
+                p->dual[i][k] += edge(p, rho, i, j) * (old[i][k] - old[j][k]);
         for (int t = 0; t < primal; t++) {
             vec g;
             slope(p, i, p->theta[i], g);
             for (int k = 0; k < FEATURES; k++) {
                 g[k] += p->dual[i][k];
                 for (int j = 0; j < AGENTS; j++)
-                    if (p->knows[i][j])
-                        g[k] += 2 * rho * (p->theta[i][k] - (old[i][k] + old[j][k]) / 2);
+                    g[k] += 2 * edge(p, rho, i, j) * (p->theta[i][k] - (old[i][k] + old[j][k]) / 2);
             }
             if (adam)
                 plain_adam(p, i, p->adam + t + 1, eta, g);
@@ -237,6 +243,8 @@ static void test_they_are_the_papers_algorithms(void **state)
         {"name: dinno, step: 0.05, rho: 0.3, primal: 2, steps: plain", 0.05, 0.3, 3},
         {"name: dinno, step: 0.01, rho: 0.2, primal: 2", 0.01, 0.2, 4},
         {"name: dinno, step: 0.01, rho: 0.2, primal: 2, momentum: 0.9", 0.01, 0.2, 5},
+        {"name: dinno, step: 0.01, rho: 0.7, primal: 2, coupling: weighted", 0.01, 0.7, 6},
+        {"name: dinno, step: 0.01, rho: 0.2, rho-last: 2, primal: 2", 0.01, 0.2, 7},
     };
     for (size_t c = 0; c < sizeof all / sizeof *all; c++) {
         scene s;
@@ -246,13 +254,15 @@ static void test_they_are_the_papers_algorithms(void **state)
         open_scene(&s, task("kind: k-out, k: 2", protocol, ""), 1);
         copy_task(&p, &s);
         p.momentum = all[c].which == 5 ? 0.9 : 0;
+        p.weighted = all[c].which == 6;
         for (int k = 0; k < 50; k++) {
+            const double grown = all[c].which == 7 ? pow(10, k / 59.0) : 1;
             if (all[c].which <= 1)
                 plain_dsgd(&p, all[c].eta, all[c].which == 1, all[c].more);
             else if (all[c].which == 2)
                 plain_dsgt(&p, all[c].eta, k == 0);
             else
-                plain_dinno(&p, all[c].eta, all[c].more, 2, all[c].which >= 4);
+                plain_dinno(&p, all[c].eta, all[c].more * grown, 2, all[c].which >= 4);
             run_to(&s, k + 1.5);
             const double d = apart(&s, &p);
             if (!(d < 1e-10))

@@ -19,7 +19,11 @@
  *     y <- y + rho l x,    m <- b m + (1 - b) (y + rho l x),    x <- x - eta m / s,
  *
  * which is stable for b < 1/2 only (and, if b = 0, eta rho l / s < 4/3). So the usual b = 0.9
- * drives agents apart whatever eta and rho are (docs/protocols/consensus.md).
+ * drives agents apart whatever eta and rho are (docs/protocols/consensus.md). With
+ * b = 0 and where noise makes up s, x has the variance 2 eta^2 / (a (4 - 3 a)), a = eta rho l / s:
+ * least at a = 2/3. So rho should grow as eta falls (`rho-last`), and l not depend on how many
+ * edges a graph has (`coupling: weighted` puts rho w_ij for rho, w the symmetric weights of
+ * `policy`: then l < 2, and 1 on a complete graph).
  */
 #include <math.h>
 #include <stddef.h>
@@ -106,6 +110,14 @@ static const consensus_way way = {.parts = 1,
 static tacit_status setup(void *shared, const void *options, const tacit_setup *setup,
                           tacit_error *err)
 {
+    const consensus_options *o = options;
+    const bool symmetric =
+        o->policy == TACIT_COMBINE_METROPOLIS || o->policy == TACIT_COMBINE_UNIFORM;
+    if (o->coupling == COUPLING_WEIGHTED && !symmetric)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "with \"protocol.coupling: weighted\" both ends of an edge must pull "
+                          "alike, or duals do not cancel: \"protocol.policy\" must be metropolis "
+                          "or uniform");
     return consensus_setup(&way, shared, options, setup, err);
 }
 

@@ -21,26 +21,29 @@ typedef struct rule {
     "protocol.schedule=linear;protocol.step=" #first ";protocol.step-last=" #last
 #define EXPONENTIAL(first, last) \
     "protocol.schedule=exponential;protocol.step=" #first ";protocol.step-last=" #last
+/* dinno: rho of the first and of the last iteration, times weights of neighbours */
+#define WEIGHTED(first, last) \
+    ";protocol.coupling=weighted;privacy.clip=1;protocol.rho=" #first ";protocol.rho-last=" #last
 
 static const rule rules[] = {
     {DEEP_CENTRAL, 0.7, LINEAR(1, 0.02) ";privacy.clip=1;protocol.average=0.98"},
     {DEEP_CENTRAL, 3, LINEAR(2, 0.02) ";privacy.clip=1;protocol.average=0.98"},
     {DEEP_CENTRAL, 1e6, LINEAR(4, 2) ";privacy.clip=1;protocol.average=0.998"},
     {DEEP_CENTRAL, INFINITY, LINEAR(6, 0.3) ";privacy.clip=1;protocol.average=0.995"},
+    {DEEP_DSGD, 0.35, EXPONENTIAL(0.15, 0.001) ";privacy.clip=1;protocol.average=0.98"},
     {DEEP_DSGD, 0.7, EXPONENTIAL(0.3, 0.002) ";privacy.clip=1;protocol.average=0.98"},
     {DEEP_DSGD, 3, EXPONENTIAL(0.6, 0.003) ";privacy.clip=1;protocol.average=0.98"},
     {DEEP_DSGD, 1e6, EXPONENTIAL(5, 0.005) ";privacy.clip=1;protocol.average=0.95"},
     {DEEP_DSGD, INFINITY, EXPONENTIAL(8, 0.03) ";privacy.clip=1;protocol.average=0.98"},
+    {DEEP_DSGT, 0.35, LINEAR(0.15, 0.05) ";privacy.clip=1;protocol.average=0.998"},
     {DEEP_DSGT, 0.7, LINEAR(0.6, 0.3) ";privacy.clip=1;protocol.average=0.998"},
     {DEEP_DSGT, 3, LINEAR(1, 0.5) ";privacy.clip=1;protocol.average=0.998"},
     {DEEP_DSGT, 1e6, LINEAR(4, 1) ";privacy.clip=1;protocol.average=0.998;model.lambda=0.0001"},
     {DEEP_DSGT, INFINITY, LINEAR(0.6, 0.03) ";privacy.clip=10;protocol.average=0.99"},
-    {DEEP_DINNO, 0.7,
-     LINEAR(0.02, 0.004) ";protocol.rho=0.14;privacy.clip=1;protocol.average=0.995"},
-    {DEEP_DINNO, 3,
-     LINEAR(0.014, 0.0014) ";protocol.rho=0.14;privacy.clip=1;protocol.average=0.99"},
-    {DEEP_DINNO, 1e6,
-     LINEAR(0.006, 0.0008) ";protocol.rho=0.1;privacy.clip=1;protocol.average=0.995"},
+    {DEEP_DINNO, 0.35, LINEAR(0.02, 0.004) WEIGHTED(2.8, 14) ";protocol.average=0.995"},
+    {DEEP_DINNO, 0.7, LINEAR(0.02, 0.004) WEIGHTED(1.4, 7) ";protocol.average=0.995"},
+    {DEEP_DINNO, 3, LINEAR(0.014, 0.0014) WEIGHTED(1.4, 14) ";protocol.average=0.99"},
+    {DEEP_DINNO, 1e6, LINEAR(0.012, 0.0006) WEIGHTED(0.7, 10) ";protocol.average=0.99"},
     {DEEP_DINNO, INFINITY,
      LINEAR(0.006, 0.0004) ";protocol.rho=0.3;protocol.momentum=0.4;privacy.clip=10;"
                            "protocol.average=0.99"},

@@ -600,6 +600,7 @@ static void test_what_is_refused(void **state)
         {"name: dsgd", "model: {layers: 'dense 3, foo'}\n", "is none", TACIT_EINPUT},
         {"name: dsgd", "model: {layers: 'dense 2', classes: 3}\n", "model.classes", TACIT_EINPUT},
         {"name: dsgd, policy: none", "", "nobody would listen", TACIT_EINPUT},
+        {"name: dinno, policy: averaging, coupling: weighted", "", "pull alike", TACIT_EINPUT},
         {"name: dsgd, iterations: 10, period: 1", "run: {time: 5}\n", "run.time", TACIT_EINPUT},
         {"name: dsgd", "privacy: {mechanism: gaussian, epsilon: 1, clip: 1, unit: user}\n", "user",
          TACIT_EINPUT},

@@ -139,7 +139,10 @@ consensus: last gradients are scaled@src/protocol/dsgt.c@s/gradient ? -1 : 0/gra
 consensus: own weight too large@src/protocol/consensus.c@s/heard->weight\[0\] -= heard->weight\[m\];/heard->weight[0] -= 0.99 * heard->weight[m];/@unit/consensus_test
 consensus: tracking forgets after a refusal@src/protocol/dsgt.c@s/if (self->spent) \/\*/if (false) \/\*/@unit/consensus_test
 consensus: Adam's momentum whatever was said@src/protocol/dinno.c@s/.beta1 = s->options.momentum/.beta1 = 0.9/@unit/consensus_test
-consensus: duals push apart@src/protocol/dinno.c@s/heard->word\[k\] ? -s->options.rho : 0/heard->word[k] ? s->options.rho : 0/@unit/consensus_test
+consensus: duals push apart@src/protocol/dinno.c@s/heard->word\[k\] ? -edge : 0/heard->word[k] ? edge : 0/@unit/consensus_test
+consensus: neighbours of dinno weighed alike@src/protocol/dinno.c@s/weighted ? rho \* heard->weight\[k\] : rho/rho/@unit/consensus_test
+consensus: rho does not grow@src/protocol/dinno.c@s/return o->rho \* pow(.*;/return o->rho;/@unit/consensus_test
+consensus: dinno weighed one-sidedly@src/protocol/dinno.c@s/COUPLING_WEIGHTED \&\& !symmetric/COUPLING_WEIGHTED \&\& false/@unit/consensus_test
 consensus: releases of primal steps not planned@src/protocol/consensus_setup.c@s/(uint64_t)(s->options.primal > 0 ? s->options.primal : 1)/1/@unit/consensus_test
 consensus: gradients without the regulariser@src/protocol/consensus.c@s/if (lambda > 0)/if (lambda > 1e9)/@unit/consensus_test
 consensus: means begin at zero@src/protocol/consensus.c@s/(1 - decay) \/ (1 - pow(decay, (double)iteration))/(1 - decay)/@unit/consensus_test

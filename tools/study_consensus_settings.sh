@@ -4,8 +4,8 @@
 # (src/reproduce/deep_settings.c). Every row below is one training on nine tenths of MNIST's
 # training records, looked at on the last tenth; test records are not opened. TACIT_DATA is the
 # folder that holds mnist/. One digit an agent, add-remove, delta 1e-5, seed 101 if a row says no
-# other. About an hour of two cores; ONLY="dsgt 10" runs the rows
-# that begin so, and prints them.
+# other; the seed draws the graph, too. Under two hours of two cores; ONLY="dsgt 10" runs the rows that
+# begin so, and prints them.
 #
 # Writes consensus_settings.csv to bench/results/ when all went well.
 set -eu
@@ -111,6 +111,8 @@ dp-sgd 1 1 privacy.clip=1 protocol.step=2 protocol.step-last=1 protocol.schedule
 dp-sgd 0.5 1 privacy.clip=1 protocol.step=0.2 protocol.schedule=linear protocol.step-last=0.02 protocol.average=0.98 data.subtract=0 data.divide=255
 dp-sgd 0.5 1 privacy.clip=1 protocol.step=1 protocol.step-last=0.02 protocol.schedule=linear protocol.average=0.98
 dp-sgd 0.5 1 privacy.clip=1 protocol.step=1.3 protocol.step-last=0.6 protocol.schedule=linear protocol.average=0.998
+dp-sgd 0.5 1 protocol.schedule=linear protocol.step=0.5 protocol.step-last=0.02 privacy.clip=1 protocol.average=0.98 privacy.adjacency=replace privacy.sampling=1 run.seed=102
+dp-sgd 0.5 1 protocol.schedule=linear protocol.step=1 protocol.step-last=0.02 privacy.clip=1 protocol.average=0.98 privacy.adjacency=replace privacy.sampling=1 run.seed=102
 dsgd inf 1 privacy.clip=1 protocol.step=0.5 protocol.step-last=0.002 protocol.schedule=linear protocol.average=0.98
 dsgd inf 1 privacy.clip=1 protocol.step=2 protocol.step-last=0.002 protocol.schedule=linear protocol.average=0.98
 dsgd inf 1 protocol.step=0.1 protocol.step-last=0.001 protocol.schedule=linear protocol.average=0.98
@@ -136,6 +138,7 @@ dsgd 10 1 privacy.clip=1 protocol.step=5 protocol.step-last=0.005 protocol.sched
 dsgd 10 0.06 privacy.clip=10 protocol.step=0.1 protocol.step-last=0.001 protocol.schedule=linear protocol.average=0.98
 dsgd 10 0.06 privacy.clip=1 protocol.step=2 protocol.step-last=0.005 protocol.schedule=linear protocol.average=0.98
 dsgd 10 0.06 privacy.clip=1 protocol.step=5 protocol.step-last=0.005 protocol.schedule=exponential protocol.average=0.95
+dsgd 10 0.06 protocol.schedule=exponential protocol.step=5 protocol.step-last=0.005 privacy.clip=1 protocol.average=0.95 data.t=0
 dsgd 1 1 privacy.clip=1 protocol.step=0.3 protocol.step-last=0.003 protocol.schedule=linear protocol.average=0.98
 dsgd 1 1 privacy.clip=4 protocol.step=0.1 protocol.step-last=0.002 protocol.schedule=linear protocol.average=0.98
 dsgd 1 1 privacy.clip=1 protocol.step=0.6 protocol.step-last=0.003 protocol.schedule=exponential protocol.average=0.98
@@ -146,6 +149,12 @@ dsgd 1 0.06 privacy.clip=1 protocol.step=0.6 protocol.step-last=0.003 protocol.s
 dsgd 0.5 1 privacy.clip=1 protocol.step=0.3 protocol.step-last=0.002 protocol.schedule=exponential protocol.average=0.98
 dsgd 0.5 0.06 privacy.clip=1 protocol.step=0.3 protocol.step-last=0.003 protocol.schedule=linear protocol.average=0.98
 dsgd 0.5 0.06 privacy.clip=1 protocol.step=0.3 protocol.step-last=0.002 protocol.schedule=exponential protocol.average=0.98
+dsgd 0.5 0.06 protocol.schedule=exponential protocol.step=0.3 protocol.step-last=0.002 privacy.clip=1 protocol.average=0.98 data.t=0
+dsgd 0.5 0.06 protocol.schedule=exponential protocol.step=0.6 protocol.step-last=0.003 privacy.clip=1 protocol.average=0.98 data.t=0
+dsgd 0.5 0.06 protocol.schedule=exponential protocol.step=0.6 protocol.step-last=0.003 privacy.clip=1 protocol.average=0.98 run.seed=102
+dsgd 0.5 0.06 protocol.schedule=exponential protocol.step=0.3 protocol.step-last=0.002 privacy.clip=1 protocol.average=0.98 run.seed=102
+dsgd 0.5 0.06 protocol.schedule=exponential protocol.step=0.15 protocol.step-last=0.001 privacy.clip=1 protocol.average=0.98 privacy.adjacency=replace privacy.sampling=1 run.seed=102
+dsgd 0.5 0.06 protocol.schedule=exponential protocol.step=0.3 protocol.step-last=0.002 privacy.clip=1 protocol.average=0.98 privacy.adjacency=replace privacy.sampling=1 run.seed=102
 dsgt inf 1 privacy.clip=1 protocol.step=6 protocol.step-last=0.3 protocol.schedule=linear protocol.average=0.995
 dsgt inf 1 privacy.clip=10 protocol.step=0.6 protocol.step-last=0.03 protocol.schedule=linear protocol.average=0.99
 dsgt inf 1 privacy.clip=4 protocol.step=1 protocol.step-last=0.05 protocol.schedule=linear protocol.average=0.99
@@ -170,9 +179,16 @@ dsgt 10 1 privacy.clip=2 protocol.step=2 protocol.step-last=0.5 protocol.schedul
 dsgt 10 1 privacy.clip=1 protocol.step=4 protocol.step-last=1 protocol.schedule=linear protocol.average=0.998 model.lambda=0.0001 run.seed=102
 dsgt 10 0.06 privacy.clip=1 protocol.step=4 protocol.step-last=2 protocol.schedule=linear protocol.average=0.998
 dsgt 10 0.06 privacy.clip=1 protocol.step=4 protocol.step-last=2 protocol.schedule=linear protocol.average=0.998 run.seed=102
+dsgt 10 0.06 protocol.schedule=linear protocol.step=4 protocol.step-last=1 privacy.clip=1 protocol.average=0.998 model.lambda=0.0001 data.t=0
 dsgt 1 0.06 privacy.clip=1 protocol.step=1 protocol.step-last=0.5 protocol.schedule=linear protocol.average=0.998
 dsgt 0.5 1 privacy.clip=1 protocol.step=0.6 protocol.step-last=0.3 protocol.schedule=linear protocol.average=0.998
 dsgt 0.5 0.06 privacy.clip=1 protocol.step=0.6 protocol.step-last=0.3 protocol.schedule=linear protocol.average=0.998
+dsgt 0.5 0.06 protocol.schedule=linear protocol.step=0.6 protocol.step-last=0.3 privacy.clip=1 protocol.average=0.998 data.t=0
+dsgt 0.5 0.06 protocol.schedule=linear protocol.step=0.4 protocol.step-last=0.2 privacy.clip=1 protocol.average=0.998 privacy.adjacency=replace privacy.sampling=1 run.seed=102
+dsgt 0.5 0.06 protocol.schedule=linear protocol.step=0.3 protocol.step-last=0.15 privacy.clip=1 protocol.average=0.998 privacy.adjacency=replace privacy.sampling=1 run.seed=102
+dsgt 0.5 0.06 protocol.schedule=linear protocol.step=0.3 protocol.step-last=0.1 privacy.clip=1 protocol.average=0.998 privacy.adjacency=replace privacy.sampling=1 run.seed=102
+dsgt 0.5 0.06 protocol.schedule=linear protocol.step=0.2 protocol.step-last=0.1 privacy.clip=1 protocol.average=0.998 privacy.adjacency=replace privacy.sampling=1 run.seed=102
+dsgt 0.5 0.06 protocol.schedule=linear protocol.step=0.15 protocol.step-last=0.05 privacy.clip=1 protocol.average=0.998 privacy.adjacency=replace privacy.sampling=1 run.seed=102
 dinno inf 1 privacy.clip=1 protocol.step=0.002 protocol.rho=0.1 protocol.step-last=0.0002 protocol.schedule=linear protocol.average=0.99
 dinno inf 1 privacy.clip=1 protocol.step=0.006 protocol.rho=0.04 protocol.step-last=0.0005 protocol.schedule=linear protocol.average=0.99
 dinno inf 1 privacy.clip=1 protocol.steps=plain protocol.step=5 protocol.rho=0.012 protocol.step-last=0.3 protocol.schedule=linear protocol.average=0.995
@@ -192,18 +208,57 @@ dinno inf 0.06 privacy.clip=1 protocol.step=0.006 protocol.rho=0.12 protocol.ste
 dinno inf 0.06 privacy.clip=10 protocol.step=0.006 protocol.rho=0.3 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99 protocol.momentum=0.4
 dinno inf 0.06 privacy.clip=10 protocol.step=0.006 protocol.rho=0.15 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99 protocol.momentum=0.4
 dinno inf 0.06 privacy.clip=10 protocol.step=0.006 protocol.rho=0.5 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99 protocol.momentum=0.4
+dinno inf 0.06 privacy.clip=10 protocol.step=0.006 protocol.rho=0.3 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99 protocol.momentum=0.4 run.seed=102
+dinno inf 0.06 protocol.coupling=weighted privacy.clip=10 protocol.step=0.006 protocol.rho=2 protocol.rho-last=10 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99 protocol.momentum=0.4 run.seed=102
 dinno 10 1 privacy.clip=1 protocol.step=0.009 protocol.rho=0.035 protocol.step-last=0.002 protocol.schedule=linear protocol.average=0.995
 dinno 10 1 privacy.clip=1 protocol.step=0.004 protocol.rho=0.1 protocol.step-last=0.0008 protocol.schedule=linear protocol.average=0.995
 dinno 10 1 privacy.clip=1 protocol.step=0.006 protocol.rho=0.1 protocol.step-last=0.0008 protocol.schedule=linear protocol.average=0.995
+dinno 10 1 protocol.coupling=weighted protocol.schedule=exponential protocol.step=0.006 protocol.step-last=0.0006 protocol.rho=1 protocol.rho-last=10 privacy.clip=1 protocol.average=0.99 run.seed=102
+dinno 10 1 protocol.coupling=weighted privacy.clip=1 protocol.average=0.99 protocol.schedule=linear protocol.step=0.006 protocol.step-last=0.0006 protocol.rho=0.7 protocol.rho-last=4
+dinno 10 1 protocol.coupling=weighted privacy.clip=1 protocol.average=0.99 protocol.schedule=linear protocol.step=0.008 protocol.step-last=0.0006 protocol.rho=0.7 protocol.rho-last=6
+dinno 10 1 protocol.coupling=weighted privacy.clip=1 protocol.average=0.99 protocol.schedule=linear protocol.step=0.008 protocol.step-last=0.0004 protocol.rho=0.4 protocol.rho-last=6
+dinno 10 1 protocol.coupling=weighted privacy.clip=1 protocol.schedule=linear protocol.average=0.99 protocol.step=0.012 protocol.step-last=0.0006 protocol.rho=0.7 protocol.rho-last=10
 dinno 10 0.06 privacy.clip=1 protocol.step=0.004 protocol.rho=0.1 protocol.step-last=0.0008 protocol.schedule=linear protocol.average=0.995
 dinno 10 0.06 privacy.clip=10 protocol.step=0.006 protocol.rho=0.3 protocol.step-last=0.0004 protocol.schedule=linear protocol.average=0.99 protocol.momentum=0.4
 dinno 10 0.06 privacy.clip=4 protocol.step=0.005 protocol.rho=0.3 protocol.step-last=0.0005 protocol.schedule=linear protocol.average=0.995
 dinno 10 0.06 privacy.clip=1 protocol.step=0.006 protocol.rho=0.1 protocol.step-last=0.0008 protocol.schedule=linear protocol.average=0.995
+dinno 10 0.06 protocol.schedule=linear protocol.step=0.006 protocol.step-last=0.0008 protocol.rho=0.1 privacy.clip=1 protocol.average=0.995 run.seed=1
+dinno 10 0.06 protocol.schedule=linear protocol.step=0.006 protocol.step-last=0.0008 protocol.rho=0.1 privacy.clip=1 protocol.average=0.995 run.seed=102
+dinno 10 0.06 protocol.schedule=linear protocol.step=0.006 protocol.step-last=0.0008 protocol.rho=0.1 privacy.clip=1 protocol.average=0.995 run.seed=103
+dinno 10 0.06 protocol.schedule=linear protocol.step=0.006 protocol.step-last=0.0008 protocol.rho=0.2 privacy.clip=1 protocol.average=0.995 run.seed=1
+dinno 10 0.06 protocol.schedule=exponential protocol.step=0.006 protocol.step-last=0.0003 protocol.rho=0.1 privacy.clip=1 protocol.average=0.995 run.seed=1
+dinno 10 0.06 protocol.schedule=linear protocol.step=0.003 protocol.step-last=0.0004 protocol.rho=0.2 privacy.clip=1 protocol.average=0.995 run.seed=1
+dinno 10 0.06 protocol.schedule=linear protocol.step=0.002 protocol.step-last=0.0004 protocol.rho=0.4 privacy.clip=1 protocol.average=0.995 run.seed=1
+dinno 10 0.06 protocol.schedule=exponential protocol.step=0.006 protocol.step-last=0.0006 protocol.rho=0.1 protocol.rho-last=1 privacy.clip=1 protocol.average=0.99 run.seed=102
+dinno 10 0.06 protocol.schedule=exponential protocol.step=0.003 protocol.step-last=0.0003 protocol.rho=0.2 protocol.rho-last=2 privacy.clip=1 protocol.average=0.99 run.seed=102
+dinno 10 0.06 protocol.schedule=exponential protocol.step=0.006 protocol.step-last=0.0002 protocol.rho=0.1 protocol.rho-last=3 privacy.clip=1 protocol.average=0.99 run.seed=102
+dinno 10 0.06 protocol.schedule=exponential protocol.step=0.003 protocol.step-last=0.0003 protocol.rho=0.2 protocol.rho-last=2 privacy.clip=3 protocol.average=0.99 run.seed=102
+dinno 10 0.06 protocol.coupling=weighted protocol.schedule=exponential protocol.step=0.006 protocol.step-last=0.0006 protocol.rho=1 protocol.rho-last=10 privacy.clip=1 protocol.average=0.99 run.seed=102
+dinno 10 0.06 protocol.coupling=weighted protocol.schedule=linear protocol.step=0.006 protocol.step-last=0.0006 protocol.rho=0.7 protocol.rho-last=4 privacy.clip=1 protocol.average=0.99 run.seed=102
+dinno 10 0.06 protocol.coupling=weighted protocol.schedule=exponential protocol.step=0.009 protocol.step-last=0.0006 protocol.rho=0.5 protocol.rho-last=7 privacy.clip=1 protocol.average=0.99 run.seed=102
+dinno 10 0.06 protocol.coupling=weighted privacy.clip=1 protocol.average=0.99 protocol.schedule=linear protocol.step=0.006 protocol.step-last=0.0006 protocol.rho=0.7 protocol.rho-last=4
+dinno 10 0.06 protocol.coupling=weighted privacy.clip=1 protocol.average=0.99 protocol.schedule=linear protocol.step=0.008 protocol.step-last=0.0006 protocol.rho=0.7 protocol.rho-last=6 run.seed=102
+dinno 10 0.06 protocol.coupling=weighted privacy.clip=1 protocol.average=0.99 protocol.schedule=linear protocol.step=0.008 protocol.step-last=0.0004 protocol.rho=0.4 protocol.rho-last=6 run.seed=102
+dinno 10 0.06 protocol.coupling=weighted privacy.clip=1 protocol.schedule=linear protocol.average=0.99 protocol.step=0.012 protocol.step-last=0.0006 protocol.rho=0.7 protocol.rho-last=10 run.seed=102
+dinno 10 0.06 protocol.coupling=weighted privacy.clip=1 protocol.schedule=linear protocol.average=0.99 protocol.step=0.02 protocol.step-last=0.0006 protocol.rho=0.6 protocol.rho-last=15 run.seed=102
+dinno 10 0.06 protocol.coupling=weighted privacy.clip=1 protocol.schedule=linear protocol.average=0.99 protocol.step=0.012 protocol.step-last=0.0006 protocol.rho=0.7 protocol.rho-last=10
+dinno 10 0.06 protocol.coupling=weighted privacy.clip=1 protocol.schedule=linear protocol.average=0.99 protocol.step=0.012 protocol.step-last=0.0006 protocol.rho=0.7 protocol.rho-last=10 run.seed=104
+dinno 10 0.06 protocol.coupling=weighted privacy.clip=1 protocol.schedule=linear protocol.average=0.99 protocol.step=0.012 protocol.step-last=0.0006 protocol.rho=0.7 protocol.rho-last=10 data.t=0
+dinno 10 0.06 protocol.coupling=weighted privacy.clip=1 protocol.schedule=linear protocol.average=0.99 protocol.step=0.008 protocol.step-last=0.0006 protocol.rho=0.7 protocol.rho-last=6 run.seed=104
+dinno 10 0.06 protocol.coupling=weighted privacy.clip=1 protocol.schedule=linear protocol.average=0.99 protocol.step=0.012 protocol.step-last=0.0006 protocol.rho=0.7 protocol.rho-last=10 run.seed=105
+dinno 10 0.06 protocol.coupling=weighted privacy.clip=1 protocol.schedule=linear protocol.average=0.99 protocol.step=0.012 protocol.step-last=0.0006 protocol.rho=1.2 protocol.rho-last=15 run.seed=104
 dinno 1 1 privacy.clip=1 protocol.step=0.014 protocol.rho=0.14 protocol.step-last=0.0014 protocol.schedule=linear protocol.average=0.99
 dinno 1 1 privacy.clip=1 protocol.step=0.014 protocol.rho=0.14 protocol.step-last=0.0014 protocol.schedule=linear protocol.average=0.99 protocol.momentum=0.9
+dinno 1 1 protocol.coupling=weighted privacy.clip=1 protocol.schedule=linear protocol.average=0.99 protocol.step=0.014 protocol.step-last=0.0014 protocol.rho=1.4 protocol.rho-last=14
 dinno 1 0.06 privacy.clip=1 protocol.step=0.014 protocol.rho=0.14 protocol.step-last=0.0014 protocol.schedule=linear protocol.average=0.99
+dinno 1 0.06 protocol.coupling=weighted privacy.clip=1 protocol.schedule=linear protocol.average=0.99 protocol.step=0.014 protocol.step-last=0.0014 protocol.rho=1.4 protocol.rho-last=14 run.seed=102
 dinno 0.5 1 privacy.clip=1 protocol.step=0.02 protocol.rho=0.14 protocol.step-last=0.004 protocol.schedule=linear protocol.average=0.995
+dinno 0.5 1 protocol.coupling=weighted privacy.clip=1 protocol.schedule=linear protocol.average=0.995 protocol.step=0.02 protocol.step-last=0.004 protocol.rho=1.4 protocol.rho-last=7
 dinno 0.5 0.06 privacy.clip=1 protocol.step=0.02 protocol.rho=0.14 protocol.step-last=0.004 protocol.schedule=linear protocol.average=0.995
+dinno 0.5 0.06 protocol.coupling=weighted privacy.clip=1 protocol.schedule=linear protocol.average=0.995 protocol.step=0.02 protocol.step-last=0.004 protocol.rho=1.4 protocol.rho-last=7 run.seed=102
+dinno 0.5 0.06 protocol.coupling=weighted privacy.clip=1 protocol.schedule=linear protocol.average=0.995 protocol.step=0.02 protocol.step-last=0.004 protocol.rho=1.4 protocol.rho-last=7 data.t=0
+dinno 0.5 0.06 protocol.coupling=weighted privacy.clip=1 protocol.schedule=linear protocol.average=0.995 protocol.step=0.02 protocol.step-last=0.004 protocol.rho=2.8 protocol.rho-last=14 privacy.adjacency=replace privacy.sampling=1 run.seed=102
+dinno 0.5 0.06 protocol.coupling=weighted privacy.clip=1 protocol.schedule=linear protocol.average=0.995 protocol.step=0.02 protocol.step-last=0.004 protocol.rho=1.4 protocol.rho-last=7 privacy.adjacency=replace privacy.sampling=1 run.seed=102
 ROWS
 grep "^${ONLY:-}" "$work/all" | cat -n >"$work/list"
 if [ ! -s "$work/list" ]; then

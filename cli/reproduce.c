@@ -179,14 +179,14 @@ static void say_rows(const tacit_reproduced *result)
 {
     const tacit_reproduced_row *rows;
     size_t count = tacit_reproduced_rows(result, &rows);
-    printf("  %s%-55s %9s   %s%s\n", cli_faint(), "", "mean", "and its spread", cli_plain());
+    printf("  %s%-58s %9s   %s%s\n", cli_faint(), "", "mean", "and its spread", cli_plain());
     for (size_t k = 0; k < count; k++) {
         char ours[40], low[40], high[40], paper[40];
         tacit_reproduced_number(rows[k].ours, ours, sizeof ours);
         tacit_reproduced_number(rows[k].low, low, sizeof low);
         tacit_reproduced_number(rows[k].high, high, sizeof high);
         tacit_reproduced_number(rows[k].paper, paper, sizeof paper);
-        printf("  %-55s %9s", rows[k].what, ours);
+        printf("  %-58s %9s", rows[k].what, ours);
         if (rows[k].low < rows[k].high)
             printf("   %s to %s", low, high);
         if (!isnan(rows[k].paper))

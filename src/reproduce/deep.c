@@ -11,7 +11,7 @@
 
 const char *const deep_names[DEEP_METHODS] = {"central", "dsgd", "dsgt", "dinno"};
 const char *const deep_protocols[DEEP_METHODS] = {"dp-sgd", "dsgd", "dsgt", "dinno"};
-const char *const deep_countings[DEEP_COUNTINGS] = {"add-remove", "replace"};
+const char *const deep_countings[DEEP_COUNTINGS] = {"add-remove", "replace", "add-remove by RDP"};
 
 /* ---- what is run ---- */
 
@@ -71,10 +71,13 @@ static int write_privacy(char *out, size_t size, const deep_run *r, const scale 
 {
     if (!isfinite(r->epsilon))
         return snprintf(out, size, "privacy: {mechanism: none}\n");
-    int len =
-        snprintf(out, size, "privacy: {mechanism: gaussian, epsilon: %g, delta: %g, adjacency: %s",
-                 r->epsilon, DEEP_DELTA, deep_countings[r->counting]);
-    if (r->counting == DEEP_ADD_REMOVE)
+    const bool replace = r->counting == DEEP_REPLACE;
+    int len = snprintf(out, size,
+                       "privacy: {mechanism: gaussian, epsilon: %g, delta: %g, adjacency: %s, "
+                       "accountant: %s",
+                       r->epsilon, DEEP_DELTA, replace ? "replace" : "add-remove",
+                       r->counting == DEEP_RDP ? "rdp" : "pld");
+    if (!replace)
         len += snprintf(out + len, size - (size_t)len, ", sampling: %g",
                         r->method == DEEP_CENTRAL ? s->central : s->sampling);
     return len + snprintf(out + len, size - (size_t)len, "}\n");
@@ -144,9 +147,11 @@ static tacit_status look_at_ledgers(deep_run *r, const tacit_session *session, d
         if (!most || ledger->entries[0].cost->sampling > most->entries[0].cost->sampling)
             most = ledger;
     }
-    r->spent = tacit_session_epsilon(session);
-    r->rdp = INFINITY;
-    return most && isfinite(r->epsilon) ? account(&r->rdp, most, TACIT_BY_RDP, err) : TACIT_OK;
+    r->pld = r->rdp = INFINITY;
+    if (!most || !isfinite(r->epsilon))
+        return TACIT_OK;
+    tacit_status status = account(&r->pld, most, TACIT_BY_PLD, err);
+    return status ? status : account(&r->rdp, most, TACIT_BY_RDP, err);
 }
 
 static tacit_status score(deep_run *r, tacit_session *session, tacit_error *err)

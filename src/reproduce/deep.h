@@ -18,10 +18,15 @@ typedef enum deep_method {
 extern const char *const deep_names[DEEP_METHODS];     /* "central", "dsgd", ... */
 extern const char *const deep_protocols[DEEP_METHODS]; /* "dp-sgd", "dsgd", ... */
 
-/* Whose neighbouring data sets: the paper's accountant has one record more or less (slip S14),
- * its definition one record replaced. */
-typedef enum deep_counting { DEEP_ADD_REMOVE, DEEP_REPLACE, DEEP_COUNTINGS } deep_counting;
-extern const char *const deep_countings[DEEP_COUNTINGS]; /* "add-remove", "replace" */
+/* Which noise. The paper's accountant, RDP, has neighbours with one record more or less (slip S14),
+ * its definition has one record replaced; pld adds up the same as RDP, and closer. */
+typedef enum deep_counting {
+    DEEP_ADD_REMOVE, /* by pld */
+    DEEP_REPLACE,    /* by pld */
+    DEEP_RDP,        /* add-remove by RDP: exactly the paper's */
+    DEEP_COUNTINGS
+} deep_counting;
+extern const char *const deep_countings[DEEP_COUNTINGS]; /* "add-remove", ... */
 
 #define DEEP_DELTA 1e-5
 #define DEEP_AGENTS 10
@@ -37,7 +42,7 @@ typedef struct deep_run {
     /* What came of it: */
     double accuracy; /* on all test records, mean over agents */
     double spread;   /* standard deviation over agents */
-    double spent;    /* epsilon by pld of the agent that spent most; infinity: bare */
+    double pld;      /* epsilon of the agent that spent most; infinity: bare */
     double rdp;      /* the same by RDP, the accountant of the paper */
     double noise;    /* over the clip, the largest of an agent */
 } deep_run;

@@ -125,8 +125,8 @@ void deep_line(tacit_reproduced *out, size_t panel, const char *name, const deep
 static bool is_judged(const deep_table *table, size_t cell)
 {
     const deep_run *r = &table->runs[cell * table->request->seeds];
-    return !table->request->quick && deep_has_data(table->request) &&
-           r->counting == DEEP_ADD_REMOVE && !isnan(table->printed[cell].mean);
+    return !table->request->quick && deep_has_data(table->request) && r->counting != DEEP_REPLACE &&
+           !isnan(table->printed[cell].mean);
 }
 
 static double least_of(const deep_table *table, size_t cell)
@@ -166,7 +166,7 @@ static void add_accounts(tacit_reproduced *out, const deep_table *table)
             continue;
         figure_add_row(out, r->noise, NAN, NAN, NAN, "sigma/C: %s, epsilon %g, %s", who, r->epsilon,
                        deep_countings[r->counting]);
-        figure_add_row(out, r->spent, NAN, NAN, NAN, "that noise by pld: %s, epsilon %g, %s", who,
+        figure_add_row(out, r->pld, NAN, NAN, NAN, "that noise by pld: %s, epsilon %g, %s", who,
                        r->epsilon, deep_countings[r->counting]);
         figure_add_row(out, r->rdp, NAN, NAN, NAN, "that noise by RDP: %s, epsilon %g, %s", who,
                        r->epsilon, deep_countings[r->counting]);
@@ -193,19 +193,20 @@ static void find_below(tacit_reproduced *out, const deep_table *table)
     if (judged == 0)
         return;
     figure_find(out,
-                "%zu of %zu accuracies under the paper's own accountant are at least the paper's "
-                "less one of its standard deviations.%s%s",
+                "%zu of %zu accuracies under add-remove are at least the paper's less one of its "
+                "standard deviations.%s%s",
                 judged - below, judged, below ? " Below: " : "", list);
 }
 
-/* What replacing a record instead of adding one costs. */
-static void find_replace(tacit_reproduced *out, const deep_table *table)
+/* What another counting than add-remove by pld costs; `words` go behind it. */
+static void find_cost(tacit_reproduced *out, const deep_table *table, deep_counting counting,
+                      const char *words)
 {
     double most = -INFINITY, mean = 0, noise = 0;
     size_t count = 0;
     for (size_t k = 0; k < table->cells; k++) {
         deep_run like = table->runs[k * table->request->seeds];
-        if (like.counting != DEEP_REPLACE)
+        if (like.counting != counting)
             continue;
         like.counting = DEEP_ADD_REMOVE;
         const size_t twin = deep_cell(table, &like);
@@ -220,10 +221,9 @@ static void find_replace(tacit_reproduced *out, const deep_table *table)
     }
     if (count > 0)
         figure_find(out,
-                    "Where a neighbour has a record replaced, as the paper's definition says "
-                    "though its accountant does not (slip S14), noise is %.2f times as large on "
-                    "average, and accuracy lower by %.2f points, by %.2f at most.",
-                    noise / (double)count, mean / (double)count, most);
+                    "%s noise is %.2f times as large on average, and accuracy lower by %.2f "
+                    "points, by %.2f at most.",
+                    words, noise / (double)count, mean / (double)count, most);
 }
 
 static void state(tacit_reproduced *out, const tacit_reproduce_request *request)
@@ -256,6 +256,7 @@ static void state(tacit_reproduced *out, const tacit_reproduce_request *request)
                "as the paper's accountant has it: every record takes part with probability 0.0427 "
                "(central: 0.00427), sums are divided by 256, so nobody learns how many records an "
                "agent has; noise by pld, which needs a little less of it than the paper's RDP");
+    figure_set(out, "add-remove by RDP", "the same with noise by the paper's own accountant");
     figure_set(out, "replace",
                "numbers of records are public, records take part with probability "
                "256 / m; one record can move a sum by twice the clip");
@@ -280,7 +281,11 @@ tacit_status deep_make(tacit_reproduced *out, deep_table *table, tacit_error *er
         return status;
     state(out, table->request);
     find_below(out, table);
-    find_replace(out, table);
+    find_cost(out, table, DEEP_REPLACE,
+              "Where a neighbour has a record replaced, as the paper's definition says though its "
+              "accountant does not (slip S14),");
+    find_cost(out, table, DEEP_RDP,
+              "Found by RDP, the paper's accountant, instead of pld, which is closer,");
     add_rows(out, table);
     add_accounts(out, table);
     return TACIT_OK;

@@ -5,7 +5,8 @@
  * it, five trials.
  *
  * The paper's accountant counts a record more or less, its definition one replaced (slip S14):
- * both are run. What it calls non-private has no noise here either.
+ * both are run, and the former by RDP, too, as the paper has it. What it calls non-private has no
+ * noise here either.
  */
 #include <math.h>
 #include <stdio.h>
@@ -60,7 +61,7 @@ static void plan_counting(deep_table *t, deep_counting counting)
                                        .fiedler = graphs[g],
                                        .t = 1};
                 const bool twice = (m == DEEP_CENTRAL && g > 0) ||
-                                   (counting == DEEP_REPLACE && !isfinite(budgets[b]));
+                                   (counting != DEEP_ADD_REMOVE && !isfinite(budgets[b]));
                 if (has_graph(t->request, g) && has_budget(t->request, b) && !twice)
                     deep_add(t, &like, m == DEEP_CENTRAL ? central[b] : printed[g][m][b]);
             }
@@ -81,7 +82,8 @@ static void name_line(char *out, size_t size, int method, double fiedler, const 
 static void add_by_epsilon(tacit_reproduced *out, const deep_table *t, int method)
 {
     static const char x[] = "epsilon (delta 1e-5)", y[] = "test accuracy, %";
-    static const char note[] = "add-remove: the paper's accountant; replace: its definition";
+    static const char note[] = "add-remove: as the paper's accountant; replace: its definition; "
+                               "noise by pld";
     static const figure_panel panels[DEEP_METHODS] = {
         {"central-by-epsilon", "Central DP-SGD", x, y, note, true, false},
         {"dsgd-by-epsilon", "DP-DSGD", x, y, note, true, false},
@@ -171,6 +173,7 @@ static tacit_status run(tacit_reproduced *out, const tacit_reproduce_request *re
     deep_table t = {.request = request};
     plan_counting(&t, DEEP_ADD_REMOVE);
     plan_counting(&t, DEEP_REPLACE);
+    plan_counting(&t, DEEP_RDP);
     tacit_status status = deep_make(out, &t, err);
     if (!status)
         show(out, &t);

@@ -32,6 +32,8 @@ for who in "agents", "central":
     for counting in "add-remove", "replace":
         name = f"{who}, epsilon 10, {counting}"
         assert 9.9 < rows["that noise by pld: " + name]["ours"] <= 10 < rows["that noise by RDP: " + name]["ours"]
+    by_rdp = f"{who}, epsilon 10, add-remove by RDP"
+    assert rows["that noise by pld: " + by_rdp]["ours"] < 9.9 < rows["that noise by RDP: " + by_rdp]["ours"] <= 10
     assert rows[f"sigma/C: {who}, epsilon 10, replace"]["ours"] > rows[f"sigma/C: {who}, epsilon 10, add-remove"]["ours"]
 assert not any("reached" in row for figure in figures for row in figure["rows"]), "a small task is not judged"
 bounds = {row["what"]: row["ours"] for row in figures[2]["rows"] if "apart" not in row["what"]}
@@ -43,14 +45,14 @@ PY
 expect 2 'name holds "potato"' "$TACIT" reproduce 004-table1 --quick --only potato
 expect 2 '"--only" is for tables with cells, and "000-fig1" is none' "$TACIT" reproduce 000-fig1 --quick --only cd
 expect 2 '"--only" is for tables with cells, and "004" is none' "$TACIT" reproduce 004 --quick --only dsgt
-"$TACIT" reproduce 004-table1 --quick --only 'dsgt, complete, t = 1, epsilon 10, add' --out cell --json >cell.json ||
+"$TACIT" reproduce 004-table1 --quick --only 'dsgt, complete, t = 1, epsilon 10, replace' --out cell --json >cell.json ||
     complain "--only: exit $?"
 python3 - <<'PY' || complain "cells of --only"
 import json
 all_rows = {row["what"]: row for row in json.load(open("all/summary.json"))["figures"][0]["rows"]}
 cell = json.load(open("cell.json"))
 assert [row["what"] for row in cell["rows"] if "noise" not in row["what"] and "sigma" not in row["what"]] == [
-    "dsgt, complete, t = 1, epsilon 10, add-remove"
+    "dsgt, complete, t = 1, epsilon 10, replace"
 ]
 assert all(all_rows[row["what"]] == row for row in cell["rows"])
 assert "nan" not in json.dumps(cell).lower().replace("nano", ""), cell

@@ -93,5 +93,7 @@ size_t deep_cell(const deep_table *table, const deep_run *like);
  * as far as there are such cells; ours or the paper's. */
 void deep_line(tacit_reproduced *out, size_t panel, const char *name, const deep_table *table,
                deep_run *like, double *at, size_t count, const double *x, bool printed);
+/* A sentence: `what`, as in "accuracy changes", by how much for each method; NaN: not known. */
+void deep_find_ranges(tacit_reproduced *out, const char *what, const double range[DEEP_METHODS]);
 
 #endif

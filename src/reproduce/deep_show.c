@@ -119,6 +119,18 @@ void deep_line(tacit_reproduced *out, size_t panel, const char *name, const deep
         figure_add_series(out, panel, name, n, where, y, low, high);
 }
 
+void deep_find_ranges(tacit_reproduced *out, const char *what, const double range[DEEP_METHODS])
+{
+    char list[300] = "";
+    size_t used = 0;
+    for (int m = DEEP_DSGD; m < DEEP_METHODS; m++)
+        if (isfinite(range[m]) && used < sizeof list)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%.2f points for %s",
+                                     used ? ", " : "", range[m], deep_names[m]);
+    if (used > 0)
+        figure_find(out, "%s by %s; the paper finds dsgt invariant.", what, list);
+}
+
 /* ---- rows ---- */
 
 /* Judged are figures of the paper's own task and accountant. */

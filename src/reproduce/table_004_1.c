@@ -149,15 +149,13 @@ static double range_over_graphs(const deep_table *t, deep_method method)
 
 static void show(tacit_reproduced *out, const deep_table *t)
 {
-    for (int m = DEEP_DSGD; m < DEEP_METHODS; m++) {
-        const double range = range_over_graphs(t, (deep_method)m);
-        if (!isnan(range))
-            figure_find(out,
-                        "From the complete to the sparsest graph accuracy changes by at most %.2f "
-                        "points for %s (the largest over budgets).%s",
-                        range, deep_names[m],
-                        m == DEEP_DSGT ? " The paper finds dsgt invariant." : "");
-    }
+    double range[DEEP_METHODS];
+    for (int m = 0; m < DEEP_METHODS; m++)
+        range[m] = range_over_graphs(t, (deep_method)m);
+    deep_find_ranges(out,
+                     "From the complete to the sparsest graph accuracy changes at most (the "
+                     "largest over budgets)",
+                     range);
     if (!t->request->full && !t->request->quick)
         figure_set(out, "left out",
                    "four of five trials, epsilon 100, and graphs of Fiedler value 0.7 and 0.39: "

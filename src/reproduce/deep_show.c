@@ -210,7 +210,7 @@ static void find_below(tacit_reproduced *out, const deep_table *table)
                 judged - below, judged, below ? " Below: " : "", list);
 }
 
-/* What another counting than add-remove by pld costs; `words` go behind it. */
+/* What another counting than add-remove by pld costs; `words` begin the sentence. */
 static void find_cost(tacit_reproduced *out, const deep_table *table, deep_counting counting,
                       const char *words)
 {

@@ -136,7 +136,7 @@ search: private, and looks before it charges@src/experiment/tune_plan.c@s/charge
 search: decides before all have run@src/experiment/tune_steps.c@s/if (is_over(s, run))/if (is_over(s, run) || (k > 0 \&\& is_over(s, run - 1)))/@unit/tune_test
 search: nobody is dropped@src/experiment/tune_steps.c@s/isnan(gap.mean) || gap.low > 0/false/@unit/tune_test
 consensus: last gradients are scaled@src/protocol/dsgt.c@s/gradient ? -1 : 0/gradient ? -0.99 : 0/@unit/consensus_test
-consensus: own weight too large@src/protocol/consensus.c@s/heard->weight\[0\] -= heard->weight\[m\];/heard->weight[0] -= 0.99 * heard->weight[m];/@unit/consensus_test
+consensus: own weight too large@src/protocol/consensus_words.c@s/heard->weight\[0\] -= heard->weight\[m\];/heard->weight[0] -= 0.99 * heard->weight[m];/@unit/consensus_test
 consensus: tracking forgets after a refusal@src/protocol/dsgt.c@s/if (self->spent) \/\*/if (false) \/\*/@unit/consensus_test
 consensus: Adam's momentum whatever was said@src/protocol/dinno.c@s/.beta1 = s->options.momentum/.beta1 = 0.9/@unit/consensus_test
 consensus: duals push apart@src/protocol/dinno.c@s/heard->word\[k\] ? -edge : 0/heard->word[k] ? edge : 0/@unit/consensus_test

@@ -23,7 +23,7 @@ extern const char *const deep_protocols[DEEP_METHODS]; /* "dp-sgd", "dsgd", ... 
 typedef enum deep_counting {
     DEEP_ADD_REMOVE, /* by pld */
     DEEP_REPLACE,    /* by pld */
-    DEEP_RDP,        /* add-remove by RDP: exactly the paper's */
+    DEEP_RDP,        /* add-remove by RDP, as the paper has it */
     DEEP_COUNTINGS
 } deep_counting;
 extern const char *const deep_countings[DEEP_COUNTINGS]; /* "add-remove", ... */

@@ -133,7 +133,7 @@ void deep_find_ranges(tacit_reproduced *out, const char *what, const double rang
 
 /* ---- rows ---- */
 
-/* Judged are figures of the paper's own task and accountant. */
+/* Judged are figures of the paper's own task, and of its accountant's neighbours. */
 static bool is_judged(const deep_table *table, size_t cell)
 {
     const deep_run *r = &table->runs[cell * table->request->seeds];

@@ -23,11 +23,19 @@ protocol: {name: dsgt, iterations: 25, lot: 50, step: 0.2, period: 1, patience: 
 privacy: {mechanism: gaussian, clip: 1, epsilon: 8}
 END
 
-children() { cat "/proc/$1/task/$1/children" 2>/dev/null; }
+# child PROCESS K: its K-th child, once that is there
+child() {
+    local found
+    for _ in $(seq 1200); do
+        read -ra found <"/proc/$1/task/$1/children"
+        [ ${#found[@]} -ge "$2" ] && echo "${found[$2 - 1]}" && return
+        sleep 0.05
+    done
+}
 paid() { "$TACIT" ledger show "$1" --last 1000 2>/dev/null | grep -c gradient; }
 # busy FOLDER TIME: wait until a clock of the run in FOLDER is there
 busy() {
-    for _ in $(seq 300); do
+    for _ in $(seq 1200); do
         "$TACIT" status "$1" --json 2>/dev/null | python3 -c '
 import json, sys
 rows = json.loads(sys.stdin.read() or "{}").get("nodes", [])
@@ -40,16 +48,14 @@ sys.exit(not (now and max(now) >= float(sys.argv[1])))' "$2" && return
 
 # Runs of real processes mostly wait: these do so beside what else is tried.
 "$TACIT" up 3 net.yaml --unit 0.1 --out dead --json --quiet --set data.agents=3 \
-    --set graph.kind=complete --set protocol.patience=10 --set run.time=300 >dead.json 2>dead.txt &
+    --set graph.kind=complete --set protocol.patience=1e5 --set run.time=2000 >dead.json 2>dead.txt &
 dead=$!
-"$TACIT" up 4 net.yaml --unit 0.1 --out again --restart --json --quiet >again.json 2>again.txt &
-again=$!
 busy dead 4
-set -- $(children $dead)
-kill -9 "$2"
-busy again 8
-set -- $(children $again)
-kill -9 "$3"
+kill -9 "$(child $dead 2)"
+"$TACIT" up 4 net.yaml --unit 0.3 --out again --restart --json --quiet >again.json 2>again.txt &
+again=$!
+busy again 4
+kill -9 "$(child $again 3)"
 
 # ---- without noise, from zero: what a simulation says, to the last digits ----
 for one in "dsgd 0.5" "dsgt 0.5" "dinno 0.05"; do
@@ -109,15 +115,14 @@ for ledger in again/node-*/state/agent-*.ledger; do
 done
 
 # ---- killed for good: the others have made all their iterations ----
+# Nobody waits for a peer that is known to be dead: who waited out that patience would be
+# without most iterations at the end of the run.
 wait $dead
 [ $? -eq 4 ] || complain "a dead peer: not exit 4: $(cat dead.txt)"
 python3 - <<'END' || complain "a dead peer: $(cat dead.json)"
 import json
 up = json.load(open("dead.json"))
 assert (up["nodes_dead"], up["agents_without_model"]) == (1, 1), up
-# Waiting out patience in each of the 19 iterations left would take 19 s: nobody waits for a peer
-# that is known to be dead, which takes 6.5 s.
-assert up["seconds"] < 15, up["seconds"]
 END
 for agent in 0 2; do
     ledger=dead/node-00$agent/state/agent-$agent.ledger

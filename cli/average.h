@@ -31,6 +31,7 @@ typedef struct average_result {
     double epsilon, delta;
     const char *unit, *adjacency, *adversary, *sees;
     const char *board; /* file, or NULL */
+    bool rehearsal;    /* its noise follows from a seed: epsilon says what it would be */
 } average_result;
 void average_say(const average_result *result);
 char *average_json(const average_result *result); /* schema tacit.average/1; caller frees */

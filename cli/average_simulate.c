@@ -2,7 +2,8 @@
 /*
  * tacit average simulate: what would come out, and how exact it would be. All peers are agents of
  * one process, which sees what they hold. Their records go through a file in memory: however this
- * ends, nothing of them is left on a disk.
+ * ends, nothing of them is left on a disk. Noise, masks and keys are the system's, so that the
+ * printed epsilon holds; with --seed they can be repeated and subtracted by anybody, which is said.
  */
 #include "average.h"
 #include "terminal.h"
@@ -58,7 +59,7 @@ static tacit_status configure(tacit_experiment *x, const paper *p, const tacit_a
     snprintf(set[2], sizeof set[2], "data.test-fraction=0");
     snprintf(set[3], sizeof set[3], "graph.kind=edges");
     snprintf(set[4], sizeof set[4], "graph.path=" PAPER_PATH, p->edges);
-    snprintf(set[5], sizeof set[5], "run.seed=%" PRId64, seed);
+    snprintf(set[5], sizeof set[5], "run.seed=%" PRId64, seed < 0 ? 0 : seed);
     tacit_config_init(&config);
     tacit_status status = tacit_average_config(&config, plan, err);
     for (size_t k = 0; k < sizeof set / sizeof *set && !status; k++)
@@ -94,7 +95,8 @@ static tacit_status tell(tacit_session *session, const tacit_experiment *x, cons
         .unit = tacit_unit_name((tacit_unit)x->privacy.unit),
         .adjacency = tacit_adjacency_name((tacit_adjacency)x->privacy.adjacency),
         .adversary = tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)),
-        .sees = sees};
+        .sees = sees,
+        .rehearsal = flags->seed >= 0};
     if (flags->json)
         status = cli_print_text(average_json(&result), err);
     else
@@ -117,6 +119,8 @@ static tacit_status simulate(const tacit_held *values, const tacit_question *q,
     if (!status)
         status = tacit_session_create(&session, &x, cli_threads(flags->threads), err);
     take_paper(&p);
+    if (!status && flags->seed < 0)
+        status = tacit_session_hide(session, err);
     if (!status) {
         cli_progress progress;
         cli_progress_begin(&progress, "average", flags->quiet);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define BAR 30 /* cells */
+#define REHEARSAL "rehearsal: this epsilon does not hold for this number"
 
 void average_remark_clipped(const tacit_held *values, const tacit_question *question)
 {
@@ -91,6 +92,12 @@ void average_say(const average_result *r)
              epsilon, r->delta, r->unit, r->adjacency, r->adversary, r->sees);
     printf("  %-22s", "privacy");
     cli_wrap(text, 24, 24);
+    if (r->rehearsal) {
+        printf("  %-22s", "");
+        cli_wrap(REHEARSAL ": its noise follows from --seed, and who knows or guesses the seed "
+                           "can subtract it; without --seed the noise is the system's",
+                 24, 24);
+    }
     if (r->board)
         printf("  %-22s%s\n", "board", r->board);
 }
@@ -124,6 +131,9 @@ char *average_json(const average_result *r)
     tacit_json_text(&json, "adjacency", r->adjacency);
     tacit_json_text(&json, "adversary", r->adversary);
     tacit_json_text(&json, "sees", r->sees);
+    tacit_json_bool(&json, "rehearsal", r->rehearsal);
+    if (r->rehearsal)
+        tacit_json_text(&json, "warning", REHEARSAL);
     if (r->board)
         tacit_json_text(&json, "board", r->board);
     tacit_json_end(&json, '}');

@@ -64,6 +64,9 @@ char *tacit_experiment_yaml(const tacit_experiment *experiment);
 typedef struct tacit_session tacit_session;
 tacit_status tacit_session_create(tacit_session **out, const tacit_experiment *experiment,
                                   uint32_t threads, tacit_error *err);
+/* Before the run: noise, masks and keys come from the system's randomness and not from run.seed,
+ * which anybody can guess. It cannot be repeated, nor go on from a checkpoint. */
+tacit_status tacit_session_hide(tacit_session *session, tacit_error *err);
 void tacit_session_free(tacit_session *session);
 const tacit_graph *tacit_session_graph(const tacit_session *session);
 const tacit_dataset *tacit_session_data(const tacit_session *session);

@@ -39,6 +39,7 @@ typedef struct tacit_world {
     tacit_privacy_options privacy;
     uint64_t seed;
     uint64_t noise_seed; /* of noise and lots alone; 0: those of `seed` */
+    bool secret; /* all streams have keys of the system instead, and no number repeats them */
     uint32_t threads;
     const double *epsilon; /* budget of each agent; NULL: privacy.epsilon for all */
     tacit_costs *costs;    /* shared by runs that cost alike, for audits; NULL: the runtime's own */

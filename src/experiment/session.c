@@ -92,12 +92,23 @@ out:
     return status;
 }
 
-tacit_status tacit_session_renoise(tacit_session *s, uint64_t noise_seed, tacit_error *err)
+static tacit_status begin_anew(tacit_session *s, tacit_error *err)
 {
     s->runtime->ops->destroy(s->runtime);
     s->runtime = NULL;
-    s->world.noise_seed = noise_seed;
     return tacit_simulator.create(&s->runtime, &s->world, err);
+}
+
+tacit_status tacit_session_renoise(tacit_session *s, uint64_t noise_seed, tacit_error *err)
+{
+    s->world.noise_seed = noise_seed;
+    return begin_anew(s, err);
+}
+
+tacit_status tacit_session_hide(tacit_session *s, tacit_error *err)
+{
+    s->world.secret = true;
+    return begin_anew(s, err);
 }
 
 void tacit_session_free(tacit_session *s)

@@ -33,11 +33,11 @@ expect 3 'is no board' "$TACIT" average verify ledger.jsonl
 
 # ---- simulated: right but for the noise, which is said ----
 seq 1 40 >values.csv
-"$TACIT" average simulate values.csv --range 0:100 --epsilon 1000 --json >mean.json 2>err.txt ||
+"$TACIT" average simulate values.csv --seed 1 --range 0:100 --epsilon 1000 --json >mean.json 2>err.txt ||
     complain "simulate: $(cat err.txt)"
-"$TACIT" average simulate values.csv --range 0:100 --epsilon 1000 --what sum --unit record --json >sum.json
-"$TACIT" average simulate values.csv --bins 0,11,21,41 --epsilon 1000 --json >bins.json
-"$TACIT" average simulate values.csv --range 0:100 --epsilon 1000 --masks gaussian --adders curious --json >gopa.json
+"$TACIT" average simulate values.csv --seed 1 --range 0:100 --epsilon 1000 --what sum --unit record --json >sum.json
+"$TACIT" average simulate values.csv --seed 1 --bins 0,11,21,41 --epsilon 1000 --json >bins.json
+"$TACIT" average simulate values.csv --seed 1 --range 0:100 --epsilon 1000 --masks gaussian --adders curious --json >gopa.json
 python3 - <<'END' || complain "simulated averages: $(cat mean.json sum.json bins.json gopa.json)"
 import json
 load = lambda name: json.load(open(name + ".json"))
@@ -46,13 +46,41 @@ for name, want in (("mean", [20.5]), ("gopa", [20.5]), ("sum", [820]), ("bins", 
     assert x["schema"] == "tacit.average/1" and x["peers"] == x["members"] == 40, x
     assert 0 < x["standard_error"] < 0.01 * max(want), x
     for have, right in zip(x["value"], want, strict=True):
-        assert abs(have - right) < 6 * x["standard_error"], x  # 2e-9 each, were seeds not fixed
+        assert abs(have - right) < 6 * x["standard_error"], x
     assert 999 < x["epsilon"] <= 1000 and x["delta"] == 1e-6 and x["adversary"] == "secure"
 assert load("mean")["unit"] == "user" and load("sum")["records"] == 40
 END
 "$TACIT" average simulate values.csv --range 0:100 --epsilon 1 >out.txt || complain "words"
 grep -q 'Mean of what 40 of 40 peers hold' out.txt || complain "$(cat out.txt)"
 grep -q 'epsilon 1 at delta 1e-06 for one user' out.txt || complain "$(cat out.txt)"
+! grep -q rehearsal out.txt || complain "the system's noise is called a rehearsal: $(cat out.txt)"
+# Nobody can subtract the noise: the same command on zeros has another. With --seed it can be
+# subtracted, and all outputs say so. Four columns: that all noises of two runs agree within 0.01 of a
+# standard error by chance has a probability of 1e-9.
+awk 'BEGIN { for (k = 1; k <= 40; k++) print k "," 2 * k "," k + 9 "," 50 }' >four.csv
+awk 'BEGIN { for (k = 1; k <= 40; k++) print "0,0,0,0" }' >zeros.csv
+for name in four zeros; do
+    "$TACIT" average simulate $name.csv --columns 4 --range 0:100 --epsilon 1 --json >$name.free
+    "$TACIT" average simulate $name.csv --columns 4 --range 0:100 --epsilon 1 --seed 7 --json >$name.seeded
+done
+"$TACIT" average simulate values.csv --range 0:100 --epsilon 1 --seed 7 >out.txt
+tr -s ' \n' ' ' <out.txt | grep -q 'rehearsal: this epsilon does not hold for this number' ||
+    complain "no word about a seed: $(cat out.txt)"
+python3 - <<'END' || complain "noise of a simulation: $(cat four.free zeros.free four.seeded)"
+import json
+load = lambda name: json.load(open(name))
+true = [20.5, 41, 29.5, 50]
+def distance(kind):
+    x, zero = load("four." + kind), load("zeros." + kind)
+    gaps = [abs(a - b - t) / x["standard_error"] for a, b, t in zip(x["value"], zero["value"], true)]
+    return max(gaps)
+assert distance("free") > 0.01, f"true means by one subtraction: off by {distance('free')} standard errors"
+assert distance("seeded") < 0.01
+assert load("four.free")["rehearsal"] is False and "warning" not in load("four.free")
+x = load("four.seeded")
+assert x["rehearsal"] is True
+assert x["warning"] == "rehearsal: this epsilon does not hold for this number"
+END
 "$TACIT" average simulate values.csv --range 0:30 --epsilon 1000 >out.txt 2>err.txt
 grep -q '10 numbers are outside of 0 to 30, and were brought to the nearer end' err.txt ||
     complain "$(cat err.txt)"

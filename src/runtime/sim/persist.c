@@ -233,6 +233,8 @@ static void load_agent(sim *s, tacit_loader *loader, uint32_t k)
 tacit_status sim_save(const tacit_runtime *rt, tacit_saver *saver)
 {
     const sim *s = (const sim *)rt;
+    if (s->world.secret)
+        return TACIT_EUSAGE; /* its keys are kept nowhere, so that it could not go on */
     tacit_traffic traffic = rt->ops->traffic(rt);
     tacit_save_u64(saver, LAYOUT);
     tacit_save_u64(saver, s->world.protocol->wire_id);

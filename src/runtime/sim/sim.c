@@ -222,16 +222,19 @@ static void sim_destroy(tacit_runtime *rt)
 }
 
 /* An audit repeats a run with the same clocks and other noise. */
-static void init_random(sim *s)
+static tacit_status init_random(sim *s, tacit_error *err)
 {
+    if (s->world.secret)
+        return tacit_random_system(&s->random, err);
     tacit_random_init(&s->random, s->world.seed);
     if (s->world.noise_seed == 0)
-        return;
+        return TACIT_OK;
     tacit_random other;
     tacit_random_init(&other, s->world.noise_seed);
     memcpy(s->random.key[TACIT_FOR_NOISE], other.key[TACIT_FOR_NOISE], sizeof other.key[0]);
     memcpy(s->random.key[TACIT_FOR_LOTS], other.key[TACIT_FOR_LOTS], sizeof other.key[0]);
     tacit_random_clear(&other);
+    return TACIT_OK;
 }
 
 static tacit_status sim_create(tacit_runtime **out, const tacit_world *world, tacit_error *err)
@@ -250,10 +253,11 @@ static tacit_status sim_create(tacit_runtime **out, const tacit_world *world, ta
                                tacit_protocol_trust(world->protocol, world->protocol_options),
                                (tacit_accountant)world->privacy.accountant};
     s->direct = world->network.latency == TACIT_LATENCY_ZERO && !(s->flags & TACIT_CHATTY);
-    init_random(s);
+    status = init_random(s, err);
     crypto_generichash(s->run, sizeof s->run, s->random.key[TACIT_FOR_KEYS],
                        sizeof s->random.key[0], (const unsigned char *)"tacit run", 9);
-    status = make_workers(s, err);
+    if (status == TACIT_OK)
+        status = make_workers(s, err);
     if (status == TACIT_OK && !(s->signatures = sim_signatures_create(s->agents)))
         status = tacit_out_of_memory(err);
     if (status == TACIT_OK)

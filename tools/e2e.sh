@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # tools/e2e.sh COMMAND...: run a test in an empty scratch folder, $TMP, that is gone afterwards.
-# $TACIT is the program under test, $TACIT_SOURCE_DIR the source tree.
+# $TACIT is the program under test, $TACIT_SOURCE_DIR the source tree. What a user keeps across runs
+# (lifetime ledgers) is in the folder, too: no test sees another's, and none sees the user's.
 # The folder is in memory where there is room: nodes sync their disks after every round, and a
 # slow disk is no part of what is tested. Tests of disks and crashes get a disk.
 set -u
@@ -16,6 +17,6 @@ else
     TMP=$(mktemp -d) || exit 1
 fi
 trap 'rm -rf "$TMP"' EXIT
-export TMP TMPDIR=$TMP LC_ALL=C
+export TMP TMPDIR=$TMP XDG_STATE_HOME=$TMP/.state LC_ALL=C
 cd "$TMP" || exit 1
 "$@"

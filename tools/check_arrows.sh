@@ -26,7 +26,7 @@ declare -A may=(
 )
 # Which module a public header belongs to.
 declare -A owner=(
-    [base]=base [targets]=base [checkpoint]=base [vector]=base [eigen]=math [config]=config [random]=random [noise]=random [privacy]=privacy [account]=privacy [ledger]=privacy [audit]=privacy [canary]=experiment [advise]=experiment [forecast]=experiment [graph]=graph
+    [base]=base [targets]=base [checkpoint]=base [vector]=base [eigen]=math [config]=config [random]=random [noise]=random [privacy]=privacy [account]=privacy [ledger]=privacy [lifetime]=privacy [audit]=privacy [canary]=experiment [advise]=experiment [forecast]=experiment [graph]=graph
     [data]=data [model]=model [net]=model [net_file]=model [tracked]=model [masks]=crypto [env]=protocol [protocol]=protocol [sums]=protocol [totals]=protocol [gopa]=graph [board]=protocol [shares]=crypto [runtime]=runtime [node]=runtime [consortium]=experiment [board_file]=experiment [average]=experiment
     [experiment]=experiment [sweep]=experiment [tune]=experiment [reproduce]=reproduce [tacit]=cli
 )

@@ -77,6 +77,10 @@ tacit_status tacit_ledger_file_look(tacit_ledger_file **out, const char *path, c
 tacit_status tacit_ledger_file_close(tacit_ledger_file *file, double now, tacit_error *err);
 
 const tacit_ledger_holder *tacit_ledger_file_holder(const tacit_ledger_file *file);
+/* Another for every ledger that was ever made (with a key of its own, as tacit_ledger_file_at
+ * does), the same as long as it lives; no secret. */
+#define TACIT_LEDGER_NONCE 16
+void tacit_ledger_file_nonce(const tacit_ledger_file *file, uint8_t nonce[TACIT_LEDGER_NONCE]);
 /* Everything charged, outstanding permits included, equal neighbours in one entry. */
 const tacit_ledger *tacit_ledger_file_ledger(const tacit_ledger_file *file);
 

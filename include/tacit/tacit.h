@@ -17,6 +17,7 @@
 #include "tacit/forecast.h"
 #include "tacit/graph.h"
 #include "tacit/ledger.h"
+#include "tacit/lifetime.h"
 #include "tacit/model.h"
 #include "tacit/net_file.h"
 #include "tacit/node.h"

@@ -176,6 +176,13 @@ static void seal_check(const tacit_ledger_file *file, uint8_t check[TACIT_MAC_BY
     tacit_chain_wipe(&one);
 }
 
+void tacit_ledger_file_nonce(const tacit_ledger_file *file, uint8_t nonce[TACIT_LEDGER_NONCE])
+{
+    uint8_t check[TACIT_MAC_BYTES];
+    seal_check(file, check); /* of its key alone */
+    crypto_generichash(nonce, TACIT_LEDGER_NONCE, check, sizeof check, NULL, 0);
+}
+
 void tacit_digest(uint8_t digest[TACIT_MAC_BYTES], const void *bytes, size_t len)
 {
     crypto_generichash(digest, TACIT_MAC_BYTES, bytes, len, NULL, 0);

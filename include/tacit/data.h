@@ -202,6 +202,11 @@ typedef struct tacit_data_options {
     char scratch[TACIT_TEXT_MAX]; /* folder */
 } tacit_data_options;
 extern const tacit_section tacit_data_section;
+/* Everybody's model is scored on everybody's records: asked for, or test records are nobody's. */
+static inline bool tacit_data_scores_on_all(const tacit_data_options *o)
+{
+    return o->score_on == TACIT_SCORE_ON_ALL || o->test_path[0] != '\0';
+}
 
 /* What of a world was made from training records without being charged to anybody. A run that
  * leaks says so wherever it says an epsilon. */

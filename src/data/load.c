@@ -281,7 +281,7 @@ tacit_status tacit_data_load(tacit_source *out, const tacit_data_options *o, tac
     tacit_status status = check_for_tables(o, err);
     if (!status)
         status = load_source(out, o, scalar, seed, err);
-    if (!status && (o->score_on == TACIT_SCORE_ON_ALL || o->test_path[0]))
+    if (!status && tacit_data_scores_on_all(o))
         tacit_dataset_score_on_all(out->data);
     return status;
 }

@@ -95,6 +95,22 @@ static tacit_status differ(const char *what, tacit_error *err)
                       what);
 }
 
+/* A score's noise covers one score. A record that is in everybody's moves all of them at once. */
+static tacit_status check_own_scores(const tacit_experiment *x, tacit_error *err)
+{
+    if (!tacit_data_scores_on_all(&x->data))
+        return TACIT_OK;
+    return tacit_fail(
+        err, TACIT_EUSAGE,
+        "--tuned-on private: %s, so one validation record is in the score of every agent, and the "
+        "noise of a score covers its owner's records only; %s",
+        x->data.score_on == TACIT_SCORE_ON_ALL
+            ? "\"data.score-on\" is \"all\""
+            : "with \"data.test-path\" scores are on all records",
+        x->data.test_path[0] ? "leave \"data.test-path\" out and set \"data.score-on\" to \"own\""
+                             : "set \"data.score-on\" to \"own\"");
+}
+
 /* One statement for all tries: the same delta, unit, adjacency and accountant, and the same
  * adversary; who is silent adds nothing to what any adversary sees. */
 static tacit_status check_terms(terms *t, const tacit_experiment *x, tacit_error *err)
@@ -141,6 +157,8 @@ static tacit_status check_points(terms *t, tacit_error *err)
             status = tacit_experiment_init(&x, &config, err);
         if (!status) {
             status = check_source(t, &x, err);
+            if (!status && tacit_tuner_charges(t->tuner))
+                status = check_own_scores(&x, err);
             if (!status && tacit_tuner_charges(t->tuner))
                 status = check_terms(t, &x, err);
             tacit_experiment_clear(&x);

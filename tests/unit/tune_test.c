@@ -481,6 +481,20 @@ static void refusals(void **state)
          TACIT_EUSAGE,
          "what their adversaries see"},
         {small, "model.loss=logistic,squared", {.on = TACIT_TUNED_PRIVATE}, TACIT_EUSAGE, "rmse"},
+        /* One validation record would be in the score of every agent: by setting, by default with
+         * a test file, and in one of the settings only. */
+        {"data: {score-on: all}\n",
+         "protocol.mu=1,2",
+         {.on = TACIT_TUNED_PRIVATE},
+         TACIT_EUSAGE,
+         "set \"data.score-on\" to \"own\""},
+        {small, "data.score-on=own,all", {.on = TACIT_TUNED_PRIVATE}, TACIT_EUSAGE, "every agent"},
+        {"data: {source: csv, path: x.csv, test-path: t.csv, agent-column: a, label-column: y, "
+         "validation-fraction: 0.2}\n",
+         "protocol.mu=1,2",
+         {.on = TACIT_TUNED_PRIVATE},
+         TACIT_EUSAGE,
+         "leave \"data.test-path\" out"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         tacit_sweep *sweep;

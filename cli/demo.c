@@ -65,7 +65,7 @@ typedef struct row {
     double group[GROUPS]; /* mean score of the agents with that many records */
     uint32_t members[GROUPS];
     tacit_trust trust;
-    const char *sees;
+    char sees[TACIT_SEES];
     tacit_privacy_options privacy;
 } row;
 
@@ -157,7 +157,7 @@ static tacit_status run_one(row *out, size_t which, const demo_flags *flags, tac
     if (status == TACIT_OK)
         status = score_groups(out, session, err);
     out->trust = tacit_protocol_trust(experiment.protocol, experiment.protocol_options);
-    out->sees = tacit_protocol_sees(experiment.protocol, experiment.protocol_options);
+    tacit_protocol_sees(experiment.protocol, experiment.protocol_options, out->sees);
     out->privacy = experiment.privacy;
 out:
     tacit_session_free(session);
@@ -199,7 +199,7 @@ static void show_privacy(const row *rows)
            cli_plain(), tacit_unit_name((tacit_unit)privacy->unit),
            tacit_adjacency_name((tacit_adjacency)privacy->adjacency), privacy->delta);
     for (size_t i = 0; i < CONTESTANTS; i++) {
-        char text[500], epsilon[40];
+        char text[TACIT_SEES + 300], epsilon[40];
         cli_epsilon(rows[i].outcome.epsilon, epsilon, sizeof epsilon);
         snprintf(text, sizeof text, "%s; epsilon %s against an adversary (%s) who sees %s",
                  contestants[i].says, epsilon, tacit_trust_name(rows[i].trust), rows[i].sees);

@@ -111,9 +111,9 @@ static void print_protocols(void)
 {
     for (size_t i = 0; tacit_protocols[i]; i++) {
         const tacit_protocol *protocol = tacit_protocols[i];
-        char right[600];
+        char sees[TACIT_SEES], right[TACIT_SEES + 200];
         snprintf(right, sizeof right, "%s; trust %s: the adversary sees %s", protocol->summary,
-                 tacit_trust_name(protocol->trust), tacit_protocol_sees(protocol, NULL));
+                 tacit_trust_name(protocol->trust), tacit_protocol_sees(protocol, NULL, sees));
         printf("%s", i ? "\n" : "");
         entry(protocol->name, right);
         for (size_t k = 0; k < protocol->options.count; k++)

@@ -105,8 +105,9 @@ static void put_protocol(const tacit_protocol *protocol)
     put(protocol->summary);
     fputs("; trust ", stdout);
     put(tacit_trust_name(protocol->trust));
+    char sees[TACIT_SEES];
     fputs(": the adversary sees ", stdout);
-    put(tacit_protocol_sees(protocol, NULL));
+    put(tacit_protocol_sees(protocol, NULL, sees));
     puts(".");
     for (size_t i = 0; i < protocol->options.count; i++)
         put_key(&protocol->options, &protocol->options.options[i]);

@@ -85,7 +85,7 @@ static const char *releases_of(const tacit_experiment *x)
 
 static void say_privacy(const tacit_experiment *x, const cli_outcome *outcome)
 {
-    char epsilon[40], text[900], count[40];
+    char epsilon[40], sees[TACIT_SEES], text[TACIT_SEES + 400], count[40];
     cli_epsilon(outcome->epsilon, epsilon, sizeof epsilon);
     cli_count(outcome->releases, count, sizeof count);
     const char *unit = tacit_unit_name((tacit_unit)x->privacy.unit);
@@ -96,7 +96,7 @@ static void say_privacy(const tacit_experiment *x, const cli_outcome *outcome)
              "%s %s, mechanism %s",
              epsilon, x->privacy.delta, unit, adjacency,
              tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)),
-             tacit_protocol_sees(x->protocol, x->protocol_options), count, releases_of(x),
+             tacit_protocol_sees(x->protocol, x->protocol_options, sees), count, releases_of(x),
              tacit_mechanism_name((tacit_mechanism)x->privacy.mechanism));
     printf("  %-22s", "privacy");
     cli_wrap(text, 24, 24);

@@ -67,10 +67,12 @@ static void put_metrics(tacit_json *json, const tacit_session *session, const ta
 
 static void put_privacy(tacit_json *json, const tacit_experiment *x, const sum *s)
 {
+    char sees[TACIT_SEES];
     tacit_json_begin(json, "privacy", '{');
     tacit_json_text(json, "adversary",
                     tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)));
-    tacit_json_text(json, "adversary_sees", tacit_protocol_sees(x->protocol, x->protocol_options));
+    tacit_json_text(json, "adversary_sees",
+                    tacit_protocol_sees(x->protocol, x->protocol_options, sees));
     tacit_json_text(json, "unit", tacit_unit_name((tacit_unit)x->privacy.unit));
     tacit_json_text(json, "adjacency", tacit_adjacency_name((tacit_adjacency)x->privacy.adjacency));
     tacit_json_text(json, "mechanism", tacit_mechanism_name((tacit_mechanism)x->privacy.mechanism));
@@ -150,7 +152,7 @@ static void say_scores(const up_outcome *o, const tacit_up_result *r)
 static void say_privacy(const up_outcome *o, const sum *s)
 {
     const tacit_experiment *x = o->experiment;
-    char epsilon[40], releases[40], text[500];
+    char epsilon[40], releases[40], sees[TACIT_SEES], text[TACIT_SEES + 300];
     cli_epsilon(s->epsilon, epsilon, sizeof epsilon);
     cli_count(s->releases, releases, sizeof releases);
     snprintf(text, sizeof text,
@@ -159,7 +161,7 @@ static void say_privacy(const up_outcome *o, const sum *s)
              epsilon, x->privacy.delta, tacit_unit_name((tacit_unit)x->privacy.unit),
              tacit_adjacency_name((tacit_adjacency)x->privacy.adjacency),
              tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)),
-             tacit_protocol_sees(x->protocol, x->protocol_options), releases,
+             tacit_protocol_sees(x->protocol, x->protocol_options, sees), releases,
              tacit_mechanism_name((tacit_mechanism)x->privacy.mechanism));
     printf("  %-22s", "privacy");
     cli_wrap(text, 24, 24);

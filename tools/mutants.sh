@@ -134,6 +134,8 @@ search: the choice not charged@src/experiment/tune_charge.c@s/good = add_loss(\&
 search: noise of one try in all@src/experiment/tune_charge.c@s/{(uint64_t)run, /{0, /@unit/tune_test
 search: private scores without noise@src/experiment/tune_charge.c@s/noise \* 1.00001, err/noise * 1e-9, err/@unit/tune_test
 search: private, and looks before it charges@src/experiment/tune_plan.c@s/charges || t->sweep->seed_count < FEW/t->sweep->seed_count < FEW/@unit/tune_test
+diffusion: an epsilon for as many colluders as masks bear@src/protocol/diffusion_setup.c@s/return o->sigma > 0 ? (uint64_t)o->colluders : breaks > 0/return breaks > 0/@unit/diffusion_test
+masks: half of an odd split@src/crypto/turn.c@s#return split ? members / 2 : members - 1;#return split ? (members + 1) / 2 : members - 1;#@unit/diffusion_test
 search: scores on everybody's records charged as own ones@src/experiment/tune_plan.c@s/if (!tacit_data_scores_on_all(&x->data))/if (x)/@unit/tune_test
 search: decides before all have run@src/experiment/tune_steps.c@s/if (is_over(s, run))/if (is_over(s, run) || (k > 0 \&\& is_over(s, run - 1)))/@unit/tune_test
 search: nobody is dropped@src/experiment/tune_steps.c@s/isnan(gap.mean) || gap.low > 0/false/@unit/tune_test

@@ -49,8 +49,8 @@ typedef struct tacit_protocol {
      */
     tacit_trust (*trust_for)(const void *options);
     /* Optional: what that adversary sees, more exactly than the trust model's words; `options`
-     * NULL: with defaults. */
-    const char *(*sees)(const void *options);
+     * NULL: with defaults, and by the names of the options that matter. */
+    void (*sees)(char *out, size_t size, const void *options);
     uint32_t flags;
     /* Optional: the flags where they depend on the options; `flags` are those of the defaults. */
     uint32_t (*flags_for)(const void *options);
@@ -107,12 +107,11 @@ static inline tacit_trust tacit_protocol_trust(const tacit_protocol *protocol, c
     return protocol->trust_for && options ? protocol->trust_for(options) : protocol->trust;
 }
 
-/* What the adversary sees, for a reader. */
-static inline const char *tacit_protocol_sees(const tacit_protocol *protocol, const void *options)
-{
-    return protocol->sees ? protocol->sees(options)
-                          : tacit_trust_words(tacit_protocol_trust(protocol, options));
-}
+/* What the adversary sees, for a reader: with options, and with the numbers that they state (how
+ * many collude); without, by the names of the options. Returns `out`. */
+#define TACIT_SEES 700
+const char *tacit_protocol_sees(const tacit_protocol *protocol, const void *options,
+                                char out[TACIT_SEES]);
 
 /* ---- a view: the latest message of each neighbour, by reference ----
  * An array of one pointer a neighbour, the last member of a protocol's state; NULL means that

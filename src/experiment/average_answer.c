@@ -120,7 +120,7 @@ void tacit_answer_clear(tacit_answer *answer)
 void tacit_average_sees(char *out, size_t size, const tacit_experiment *experiment)
 {
     const gopa_options *o = experiment->protocol_options;
-    char known[60] = "";
+    char known[60] = ", as long as no two peers collude";
     if (o->totals.colluders > 0)
         snprintf(known, sizeof known, ", and all that %" PRId64 " peer%s know%s",
                  o->totals.colluders, o->totals.colluders == 1 ? "" : "s",

@@ -42,10 +42,12 @@ static void privacy(tacit_json *json, const tacit_session *s, const tacit_traffi
     const tacit_privacy_options *options = &s->experiment->privacy;
     const tacit_budget budget = tacit_session_budget(s);
     const double epsilon = tacit_session_epsilon(s);
+    char sees[TACIT_SEES];
     tacit_json_begin(json, "privacy", '{');
     tacit_json_text(json, "adversary", tacit_trust_name(budget.trust));
-    tacit_json_text(json, "adversary_sees",
-                    tacit_protocol_sees(s->experiment->protocol, s->experiment->protocol_options));
+    tacit_json_text(
+        json, "adversary_sees",
+        tacit_protocol_sees(s->experiment->protocol, s->experiment->protocol_options, sees));
     tacit_json_text(json, "unit", tacit_unit_name((tacit_unit)options->unit));
     tacit_json_text(json, "adjacency", tacit_adjacency_name((tacit_adjacency)options->adjacency));
     tacit_json_text(json, "mechanism", tacit_mechanism_name((tacit_mechanism)options->mechanism));

@@ -338,15 +338,14 @@ static void tear_down(void *shared)
     "one vector of every agent, on every link and whoever colludes, with all of its noise in " \
     "it (\"protocol.kernel: learned\"), and then "
 
-static const char *sees(const void *options)
+static void sees(char *out, size_t size, const void *options)
 {
     const chorus_options *o = options;
-    const bool learned = o && o->kernel.kind == CHORUS_KERNEL_LEARNED;
+    const char *words = o && o->kernel.kind == CHORUS_KERNEL_LEARNED ? SEES_WORDS : "";
     if (!o || o->sum == CHORUS_IDEAL)
-        return learned ? SEES_WORDS SEES_IDEAL : SEES_IDEAL;
-    if (o->totals.adders == TOTALS_CURIOUS)
-        return learned ? SEES_WORDS TOTALS_SEES_CURIOUS : TOTALS_SEES_CURIOUS;
-    return learned ? SEES_WORDS TOTALS_SEES_LYING : TOTALS_SEES_LYING;
+        snprintf(out, size, "%s" SEES_IDEAL, words);
+    else
+        totals_sees(out, size, words, &o->totals);
 }
 
 static uint32_t flags_for(const void *options)

@@ -83,7 +83,7 @@ static inline bool diffusion_masks(const diffusion_shared *s)
 tacit_status diffusion_setup(void *shared, const void *options, const tacit_setup *setup,
                              tacit_error *err);
 tacit_trust diffusion_trust(const void *options);
-const char *diffusion_sees(const void *options);
+void diffusion_sees(char *out, size_t size, const void *options);
 extern const tacit_option diffusion_rows[];
 enum { DIFFUSION_ROWS = 20 };
 #define DIFFUSION_SECTION                                                     \

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "protocol/diffusion.h"
@@ -212,19 +213,33 @@ tacit_trust diffusion_trust(const void *options)
     return o->noise == DIFFUSION_LOCAL_HOMOMORPHIC ? TACIT_TRUST_SECURE : TACIT_TRUST_LOCAL;
 }
 
+/* The most members that may collude with the receiver: with noise so many as it was made for
+ * (diffusion_hold), which is less than what the masks alone bear. */
+static uint64_t bears(const diffusion_options *o)
+{
+    const size_t breaks = tacit_mask_breaks_at((size_t)o->least, o->pairs == 1);
+    return o->sigma > 0 ? (uint64_t)o->colluders : breaks > 0 ? breaks - 1 : 0;
+}
+
 /* What masks hide, and from whom; noise on the sum is the ledger's business. */
-const char *diffusion_sees(const void *options)
+void diffusion_sees(char *out, size_t size, const void *options)
 {
     const diffusion_options *o = options;
-    if (!o || o->noise != DIFFUSION_LOCAL_HOMOMORPHIC)
-        return tacit_trust_words(TACIT_TRUST_LOCAL);
-    return o->pairs == 1
-               ? "the sum of each receiver's neighbours in every round, and no single one of them, "
-                 "as long as fewer than half of \"protocol.least\" of them collude with the "
-                 "receiver and receivers do not pool their sums; masks hide nothing that sums tell"
-               : "the sum of each receiver's neighbours in every round, and no single one of them, "
-                 "as long as fewer than \"protocol.least\" - 1 of them collude with the receiver "
-                 "and receivers do not pool their sums; masks hide nothing that sums tell";
+    if (!o || o->noise != DIFFUSION_LOCAL_HOMOMORPHIC) {
+        snprintf(out, size, "%s", tacit_trust_words(TACIT_TRUST_LOCAL));
+        return;
+    }
+    char most[40] = "none of them colludes";
+    if (bears(o) > 0)
+        snprintf(most, sizeof most, "at most %" PRIu64 " of them collude%s", bears(o),
+                 bears(o) == 1 ? "s" : "");
+    snprintf(out, size,
+             "the sum of each receiver's neighbours in every round, and no single one of them, as "
+             "long as %s with the receiver (%s) and receivers do not pool their sums; masks hide "
+             "nothing that sums tell",
+             most,
+             o->sigma > 0 ? "\"protocol.colluders\", which the noise is made for"
+                          : "by \"protocol.least\" and \"protocol.pairs\"");
 }
 
 /* ---- what data can move ---- */
@@ -429,8 +444,9 @@ const tacit_option diffusion_rows[] = {
      .fallback = "all",
      .choices = pairs,
      .offset = FIELD(pairs),
-     .help = "local-homomorphic: which of a receiver's neighbours share masks: all pairs (all the "
-             "others must collude to expose one), or those across two halves (half of them must)"},
+     .help =
+         "local-homomorphic: which of a receiver's neighbours share masks: all pairs (all the "
+         "others must collude to expose one), or those across two halves (the smaller half must)"},
     {.key = "least",
      .type = TACIT_OPT_INT,
      .fallback = "2",

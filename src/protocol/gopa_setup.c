@@ -212,13 +212,17 @@ static void tear_down(void *shared)
     free(s->centre);
 }
 
-static const char *sees(const void *options)
+static void sees(char *out, size_t size, const void *options)
 {
     const gopa_options *o = options;
     if (o && o->masks == GOPA_GAUSSIAN)
-        return "all published words, whose pair noise covers them just as much as the budget needs "
-               "on the random graphs that were tried; up to \"protocol.colluders\" collude";
-    return o && o->totals.adders == TOTALS_CURIOUS ? TOTALS_SEES_CURIOUS : TOTALS_SEES_LYING;
+        snprintf(out, size,
+                 "all published words, whose pair noise covers them just as much as the budget "
+                 "needs on the random graphs that were tried, as long as at most %" PRId64
+                 " collude (\"protocol.colluders\")",
+                 o->totals.colluders);
+    else
+        totals_sees(out, size, "", o ? &o->totals : NULL);
 }
 
 const tacit_protocol tacit_protocol_gopa = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every protocol, one line each. The line is all a new one needs beside its own file. */
+#include <stdio.h>
 #include <string.h>
 
 #include "tacit/protocol.h"
@@ -33,6 +34,16 @@ const tacit_protocol *tacit_protocol_find(const char *name)
         if (strcmp(tacit_protocols[k]->name, name) == 0)
             return tacit_protocols[k];
     return NULL;
+}
+
+const char *tacit_protocol_sees(const tacit_protocol *protocol, const void *options,
+                                char out[TACIT_SEES])
+{
+    if (protocol->sees)
+        protocol->sees(out, TACIT_SEES, options);
+    else
+        snprintf(out, TACIT_SEES, "%s", tacit_trust_words(tacit_protocol_trust(protocol, options)));
+    return out;
 }
 
 tacit_status tacit_protocol_set_up(const tacit_protocol *protocol, void *shared,

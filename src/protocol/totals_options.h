@@ -3,7 +3,9 @@
 #define TACIT_TOTALS_OPTIONS_H
 /* Options of protocols that add up over all agents (totals.h): a totals_options in the options
  * struct, TOTALS_OPTIONS among the rows, totals_plan_of in `setup`. */
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "tacit/totals.h"
 
@@ -16,12 +18,24 @@ typedef struct totals_options {
 enum { TOTALS_LYING, TOTALS_CURIOUS };
 static const char *const totals_adders[] = {"lying", "curious", NULL};
 
-/* Against whom: for tacit_protocol.sees. */
-#define TOTALS_SEES                                                                         \
-    "only sums over all who took part; up to \"protocol.colluders\" collude, and the part " \
-    "\"protocol.absent\" may get lost; who adds up "
-#define TOTALS_SEES_LYING TOTALS_SEES "may lie (and counts as a colluder, or is the only one)"
-#define TOTALS_SEES_CURIOUS TOTALS_SEES "is curious but keeps to the rules"
+/* Against whom: for tacit_protocol.sees. `before` comes first; `o` NULL: by the names of options.
+ */
+static inline void totals_sees(char *out, size_t size, const char *before, const totals_options *o)
+{
+    char stated[120] = "up to \"protocol.colluders\" collude, and the part \"protocol.absent\"";
+    if (o && o->colluders == 0)
+        snprintf(stated, sizeof stated,
+                 "no two of them collude (\"protocol.colluders: 0\"), and the part %g", o->absent);
+    else if (o)
+        snprintf(stated, sizeof stated,
+                 "up to %" PRId64 " collude (\"protocol.colluders\"), and the part %g",
+                 o->colluders, o->absent);
+    snprintf(out, size, "%sonly sums over all who took part; %s may get lost; who adds up %s",
+             before, stated,
+             o && o->adders == TOTALS_CURIOUS
+                 ? "is curious but keeps to the rules"
+                 : "may lie (and counts as a colluder, or is the only one)");
+}
 
 /* Everything that is an option; the caller fills in the rest. */
 static inline void totals_plan_of(tacit_totals_plan *plan, const totals_options *o)

@@ -88,4 +88,25 @@ for file in open/*; do
     esac
     [ "$(stat -c %a "$file")" = $expected ] || complain "$file has mode $(stat -c %a "$file")"
 done
+# Of masks and noise: how many colluders an epsilon holds for, in words, JSON and page.
+cat >masked.yaml <<'YAML'
+run: {name: masked, time: 6}
+data: {source: regression, agents: 14, dimension: 2, min-records: 20, max-records: 20}
+graph: {kind: k-regular, k: 6}
+model: {loss: squared, lambda: 0.01}
+protocol: {name: diffusion, noise: local-homomorphic, strategy: atc, step: 0.4, radius: 2, reach: 3, iterations: 2, least: 6}
+YAML
+masked() { "$TACIT" run masked.yaml --quiet --out "$@" >"$1.txt" || complain "run $*"; }
+counted=(--set privacy.mechanism=gaussian --set privacy.clip=1 --set protocol.sigma=0.1)
+masked m-none "${counted[@]}"
+masked m-four "${counted[@]}" --set protocol.colluders=4
+masked m-bare
+masked m-split --set protocol.pairs=split --set protocol.least=5
+for file in .txt /summary.json /report.html; do
+    told m-none$file 'as long as none of them colludes with the receiver' || complain "m-none$file: colluders"
+    told m-four$file 'as long as at most 4 of them collude with the receiver' || complain "m-four$file: colluders"
+    told m-bare$file 'as long as at most 4 of them collude with the receiver' || complain "m-bare$file: colluders"
+    told m-split$file 'as long as at most 1 of them colludes with the receiver' || complain "m-split$file: colluders"
+done
+
 exit $failed

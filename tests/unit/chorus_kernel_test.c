@@ -518,11 +518,13 @@ static void test_what_is_seen(void **state)
     learned(&s, 1);
     for (int masks = 0; masks < 2; masks++) {
         stage_set(&s, "sum", masks ? "masks" : "ideal");
-        const char *sees = tacit_protocol_sees(s.world.protocol, s.options);
+        char sees[TACIT_SEES];
+        tacit_protocol_sees(s.world.protocol, s.options, sees);
         assert_non_null(strstr(sees, "one vector of every agent, on every link"));
         assert_non_null(strstr(sees, "only sums over all"));
         stage_set(&s, "kernel", "spectral");
-        assert_null(strstr(tacit_protocol_sees(s.world.protocol, s.options), "one vector"));
+        tacit_protocol_sees(s.world.protocol, s.options, sees);
+        assert_null(strstr(sees, "one vector"));
         stage_set(&s, "kernel", "learned");
     }
     stage_clear(&s);

@@ -358,8 +358,43 @@ static void test_adversaries(void **state)
     const tacit_protocol *p = tacit_protocol_find("diffusion");
     assert_int_equal(tacit_protocol_trust(p, &plain), TACIT_TRUST_LOCAL);
     assert_int_equal(tacit_protocol_trust(p, &masked), TACIT_TRUST_SECURE);
-    assert_non_null(strstr(tacit_protocol_sees(p, &masked), "sum of each receiver's neighbours"));
-    assert_null(strstr(tacit_protocol_sees(p, &plain), "sum"));
+    char sees[TACIT_SEES];
+    assert_non_null(
+        strstr(tacit_protocol_sees(p, &masked, sees), "sum of each receiver's neighbours"));
+    assert_null(strstr(tacit_protocol_sees(p, &plain, sees), "sum"));
+}
+
+/* The sentence beside an epsilon names the number of colluders that the epsilon holds for: with
+ * noise the one it was made for, without what the masks bear; of a split the smaller half breaks
+ * it, so that of five members one may collude. */
+static void test_colluders_in_words(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t least, colluders;
+        int pairs;
+        double sigma;
+        const char *words;
+    } cases[] = {
+        {6, 0, 0, 0.015, "as long as none of them colludes with"},
+        {6, 4, 0, 0.03, "as long as at most 4 of them collude with"},
+        {6, 1, 1, 0.03, "as long as at most 1 of them colludes with"},
+        {6, 0, 0, 0, "as long as at most 4 of them collude with"},
+        {6, 0, 1, 0, "as long as at most 2 of them collude with"},
+        {5, 0, 1, 0, "as long as at most 1 of them colludes with"},
+        {2, 0, 1, 0, "as long as none of them colludes with"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const diffusion_options o = {.noise = DIFFUSION_LOCAL_HOMOMORPHIC,
+                                     .least = cases[k].least,
+                                     .colluders = cases[k].colluders,
+                                     .pairs = cases[k].pairs,
+                                     .sigma = cases[k].sigma};
+        char sees[TACIT_SEES];
+        tacit_protocol_sees(tacit_protocol_find("diffusion"), &o, sees);
+        if (!strstr(sees, cases[k].words))
+            fail_msg("case %zu: \"%s\", not \"%s\"", k, sees, cases[k].words);
+    }
 }
 
 int main(void)
@@ -370,7 +405,7 @@ int main(void)
         cmocka_unit_test(test_order_of_batches),  cmocka_unit_test(test_budget_ends),
         cmocka_unit_test(test_lossy_networks),    cmocka_unit_test(test_nobody_falls_silent),
         cmocka_unit_test(test_checkpoints),       cmocka_unit_test(test_bad_options),
-        cmocka_unit_test(test_adversaries),
+        cmocka_unit_test(test_adversaries),       cmocka_unit_test(test_colluders_in_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

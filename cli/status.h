@@ -13,7 +13,7 @@ typedef struct cli_node_row {
     char mute[160];    /* why it only listens; "" */
     char problem[160]; /* why it was not reached */
     double time, until;
-    uint64_t agents, up, slow, down, messages_in, messages_out, refused;
+    uint64_t agents, up, slow, down, messages_in, messages_out, refused, shed;
     double epsilon, budget; /* of the agent that spent most; infinity: unbounded, no limit */
     char about[240];        /* what that epsilon is about: never shown without */
 } cli_node_row;

@@ -93,6 +93,7 @@ bool cli_node_row_read(cli_node_row *row, const char *body, size_t len)
         row->messages_in = get_count(t, "traffic", "messages_in");
         row->messages_out = get_count(t, "traffic", "messages_out");
         row->refused = get_count(t, "frames_refused", "all");
+        row->shed = get_count(t, "traffic", "ticks_shed");
         read_privacy(row, t);
     }
     tacit_json_clear(&tree);
@@ -232,6 +233,14 @@ static void put_notes(const table *t)
     }
     for (size_t i = 0; i < t->count; i++) {
         const cli_node_row *row = &t->rows[i];
+        if (row->reached && row->shed > 0) {
+            char shed[24];
+            cli_count(row->shed, shed, sizeof shed);
+            snprintf(text, sizeof text,
+                     "%s cannot keep up: it skipped %s ticks that were late, at no cost", row->name,
+                     shed);
+            cli_wrap(text, 0, 2);
+        }
         if (row->reached && !*row->mute)
             continue;
         snprintf(text, sizeof text, "%s %s: %s", row->name,

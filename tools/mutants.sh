@@ -190,7 +190,9 @@ node: words of strangers' agents claimed@src/runtime/node/greet.c@s/if (owner ||
 node: polite for ever@src/runtime/node/receive.c@s/if (first \&\& tacit_wire_peek/if (tacit_wire_peek/@unit/node_attack_test
 node: sent before it is charged@src/runtime/node/handle.c@s/k < count \&\& status == TACIT_OK \&\& !mute/k < count/@unit/node_mute_test
 node: computes while mute@src/runtime/node/advance.c@s/if (!a->started || node_is_silent(n, a) || node_store_mute(n->store))/if (!a->started || node_is_silent(n, a))/@unit/node_mute_test
-node: a burst after sleep@src/runtime/node/advance.c@s/(late > FAR_BEHIND ? late : 0)/0/@unit/node_attack_test
+node: a clock that stays behind@src/runtime/node/advance.c@s/event->time + late)/event->time)/@unit/node_attack_test
+node: late ticks spend@src/runtime/node/advance.c@s/    if (late > 0) {/    if (false) {/@unit/node_overload_test
+node: turns without a bound@src/runtime/node/advance.c@s/ticks < TICKS_A_TURN \&\& //@unit/node_overload_test
 node: time goes back@src/runtime/node/handle.c@s/n->time = time > n->time ? time : n->time;/n->time = time;/@unit/node_attack_test
 node: heard is not saved@src/runtime/node/persist.c@s/    save_heard(s, a);/    tacit_save_u64(s, 0);/@unit/node_life_test
 node: last words are not saved@src/runtime/node/persist.c@s/    save_words(s, a);/    tacit_save_u64(s, 0);/@unit/node_life_test

@@ -26,14 +26,14 @@ os.rename("ports.new", "ports")
 sys.stdin.read()
 END
 
-# node NAME PHASE MUTE EPSILON BUDGET DELTA
+# node NAME PHASE MUTE EPSILON BUDGET DELTA [TICKS_SHED]
 node() {
     local unbounded=false
     [ "$4" = null ] && unbounded=true
     cat <<END
 {"schema": "tacit.node/1", "node": "$1", "run": "00", "protocol": "cd", "phase": "$2", "mute": $3,
  "time_units": 12.54, "until_units": 100, "agent_count": 3, "peer_counts": {"all": 7, "up": 4, "slow": 2,
- "down": 1}, "traffic": {"messages_in": 12345, "messages_out": 678}, "frames_refused": {"all": 9},
+ "down": 1}, "traffic": {"messages_in": 12345, "messages_out": 678, "ticks_shed": ${7:-0}}, "frames_refused": {"all": 9},
  "privacy": {"adversary": "local", "unit": "record", "adjacency": "replace", "epsilon_spent": $4,
  "unbounded": $unbounded, "epsilon_budget": $5, "delta": $6}}
 END
@@ -47,7 +47,7 @@ answer() {
 
 mkdir answers
 node ward-a running null 0.25 2 1e-05 | answer 0 200
-node ward-b waiting '"the disk is full"' null null 1e-05 | answer 1 200
+node ward-b waiting '"the disk is full"' null null 1e-05 1234 | answer 1 200
 node 'evil\u001b[2J\u009b\nname' running null 0.5 null 1e-06 | answer 2 200
 echo '{"schema": "something/1"}' | answer 3 200
 echo '{"schema": "tacit.node/1", "node": "cut' | answer 4 200
@@ -71,6 +71,7 @@ says 'at delta 1e-05 for one record (adjacency replace), against an adversary "l
     "$TACIT" status "${port[0]}"
 says "ward-b waiting 12.5 of 100 3 4/2/1 12,345 678 unbounded 9" "$TACIT" status "${port[1]}"
 says "ward-b only listens: the disk is full" "$TACIT" status "${port[1]}"
+says "ward-b cannot keep up: it skipped 1,234 ticks that were late, at no cost" "$TACIT" status "${port[1]}"
 # Two kinds of epsilon: each with its own note.
 says "0.25 of 2 [1]" "$TACIT" status "${port[0]}" "${port[2]}"
 says "0.5, no limit [2]" "$TACIT" status "${port[0]}" "${port[2]}"

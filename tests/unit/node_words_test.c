@@ -79,6 +79,7 @@ static tacit_node_status example(void)
                                .handshakes = 41,
                                .handshakes_refused = 42,
                                .checkpoints = 43,
+                               .ticks_shed = 44,
                                .peers = peers,
                                .peer_count = 3,
                                .agents = agents,
@@ -128,6 +129,7 @@ static void test_json(void **state)
     assert_int_equal(tacit_json_to_count(at(&t, "privacy", "agents_out_of_budget"), 9), 1);
     assert_int_equal(tacit_json_to_count(at(&t, "traffic", "messages_in"), 0), 123);
     assert_int_equal(tacit_json_to_count(at(&t, "traffic", "messages_out"), 0), 224);
+    assert_int_equal(tacit_json_to_count(at(&t, "traffic", "ticks_shed"), 0), 44);
     assert_int_equal(tacit_json_to_count(at(&t, "frames_refused", "all"), 0), 7);
     assert_int_equal(tacit_json_to_count(at(&t, "frames_refused", "replay"), 0), 5);
     assert_int_equal(tacit_json_to_count(at(&t, "peer_counts", "up"), 0), 1);

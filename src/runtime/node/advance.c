@@ -5,9 +5,11 @@
  *     meeting --all neighbours greeted, or out of patience--> running --agents done--> waiting
  *             --neighbours done or gone, or out of patience--> ended
  *
- * An event happens at its own time, however late the node gets to it, so that what agents see does
- * not depend on how busy the machine is. A clock that has fallen far behind (the machine slept)
- * starts anew instead of ticking in a burst.
+ * An event happens at its own time, even if the node gets to it a little late, so that what agents
+ * see does not depend on how busy the machine is. A node that cannot keep up must not spend budgets
+ * for words that nobody has time to hear: in one turn it handles a few events, then it listens; and
+ * a tick that is late by more than its period is shed. It releases nothing, and the agent's
+ * clock starts anew. So nothing ticks in a burst either when the machine has slept.
  *
  * Agreement without anybody who counts for all: a node's agents are quiet when their last words
  * hardly differ from those before. Its number `quiet` is zero while they are not, else one more
@@ -19,8 +21,11 @@
 
 #include "runtime/node/node.h"
 
-#define FAR_BEHIND 10.0 /* units of time */
-#define RETRY 5.0       /* seconds after which a disk that was full is tried again */
+#define LATE_UNITS 1.0    /* a tick is shed that is late by more than its period, */
+#define LATE_SECONDS 0.5  /* and by more than what a busy machine makes of a very short one */
+#define TICKS_A_TURN 4    /* events that may compute, write to the disk and release, */
+#define EVENTS_A_TURN 256 /* and events of any kind, before the node listens again */
+#define RETRY 5.0         /* seconds after which a disk that was full is tried again */
 
 /* ---- events to come ---- */
 
@@ -61,16 +66,43 @@ static bool is_done(const tacit_node *n, const node_agent *a)
            ((double)a->wakes >= n->plan.until || node_is_silent(n, a));
 }
 
+/* How late it is, if that is too late; else 0. */
+static double too_late(const tacit_node *n, double time)
+{
+    const double late = node_time_at(n, n->now) - time;
+    return late > fmax(LATE_UNITS, LATE_SECONDS / n->plan.consortium->unit) ? late : 0;
+}
+
+/* Told once: the counter goes on. */
+static void shed(tacit_node *n, const node_agent *a, double late)
+{
+    if (n->shed++ > 0)
+        return;
+    log_fields f;
+    log_begin(&f);
+    log_u64(&f, "agent", a->plan->agent);
+    log_number(&f, "late_units", late);
+    log_text(&f, "why",
+             "this node cannot keep up: ticks that are late are skipped, and cost "
+             "nothing; host fewer agents here, agree on a longer \"consortium.unit\", "
+             "or use a faster disk");
+    node_note(n, TACIT_LOG_WARN, "ticks_shed", &f);
+}
+
 static void wake(tacit_node *n, node_agent *a, const runtime_event *event)
 {
     static const tacit_event wakes = {
         .type = TACIT_WAKE, .from = TACIT_NOBODY, .slot = TACIT_NO_SLOT};
-    const double late = node_time_at(n, n->now) - event->time;
+    const double late = too_late(n, event->time);
     if (n->phase != NODE_RUNNING || is_done(n, a))
         return;
-    node_plan_wake(n, a, event->time + (late > FAR_BEHIND ? late : 0));
+    node_plan_wake(n, a, event->time + late);
     if (!a->started || node_is_silent(n, a) || node_store_mute(n->store))
         return;
+    if (late > 0) {
+        shed(n, a, late);
+        return;
+    }
     a->wakes++;
     n->traffic.ticks++;
     node_handle(n, a, event->time, &wakes);
@@ -142,14 +174,32 @@ static bool is_due(const tacit_node *n, double time)
     return node_seconds_at(n, time) <= n->now;
 }
 
+/* Something in the queue is to be handled now. */
+static bool is_behind(const tacit_node *n)
+{
+    if (n->status != TACIT_OK || n->queue.count == 0 || must_wait(n))
+        return false;
+    const double next = runtime_queue_next(&n->queue);
+    return is_due(n, next) && next <= last_time(n);
+}
+
+/* May an agent release something when it is told? A word of another agent of this node makes it
+ * speak only in protocols that take turns. */
+static bool may_take_long(const tacit_node *n, const runtime_event *event)
+{
+    return event->type != TACIT_MESSAGE || n->flags & TACIT_CHATTY;
+}
+
+/* A few of the events that are due: what is left waits until the node has listened. */
 static void run_queue(tacit_node *n)
 {
-    while (n->status == TACIT_OK && n->queue.count > 0 && !must_wait(n)) {
-        const double next = runtime_queue_next(&n->queue);
-        if (!is_due(n, next) || next > last_time(n))
-            return;
+    int ticks = 0;
+    for (int k = 0; k < EVENTS_A_TURN && ticks < TICKS_A_TURN && is_behind(n); k++) {
+        const uint64_t skipped = n->shed;
         const runtime_event event = runtime_queue_pop(&n->queue);
+        ticks += may_take_long(n, &event);
         node_deliver(n, &event);
+        ticks -= n->shed > skipped;
     }
 }
 
@@ -190,8 +240,8 @@ static bool agents_done(const tacit_node *n)
         return false;
     if (c->end == TACIT_END_AGREEMENT && n->quiet > (uint64_t)c->hops)
         return true;
-    if (c->end != TACIT_END_TICKS)
-        return is_due(n, n->plan.until);
+    if (c->end != TACIT_END_TICKS) /* what was to happen by then happens first */
+        return is_due(n, n->plan.until) && !is_behind(n);
     for (uint32_t k = 0; k < n->plan.hosted_count; k++)
         if (!is_done(n, &n->agents[k]))
             return false;

@@ -13,7 +13,8 @@
 #include "runtime/node/node.h"
 #include "runtime/node/words.h"
 
-#define FRAMES_A_TURN 256 /* taken in before anything else gets its turn */
+#define FRAMES_A_TURN 256 /* taken in before anything else gets its turn, */
+#define LISTEN_FOR 0.1    /* or those of so many seconds: some make agents release */
 #define LONGEST_WAIT 0.25 /* seconds, so that a stop is noticed */
 #define LEAST_FRAME 65536 /* bytes: greetings and membership must fit */
 #define RATE_SLACK 4.0    /* times what is expected of honest peers */
@@ -217,9 +218,10 @@ static int answer(void *ctx, const char *path, tacit_writer *body, const char **
 
 static void take_in(tacit_node *n, drive *d)
 {
-    for (int k = 0; k < FRAMES_A_TURN; k++) {
+    const double begin = seconds();
+    double now = begin;
+    for (int k = 0; k < FRAMES_A_TURN && now - begin < LISTEN_FOR; k++, now = seconds()) {
         tacit_frame frame;
-        const double now = seconds();
         if (tacit_link_receive(d->link, now, &frame, NULL) != TACIT_OK)
             return;
         node_receive(n, frame.from, frame.known, frame.bytes, frame.len, now);

@@ -203,6 +203,7 @@ struct tacit_node {
     tacit_suspect *suspect;
     tacit_members *members;
     runtime_queue queue;
+    uint64_t shed; /* ticks that were skipped because they were late */
     tacit_traffic traffic;
     uint64_t refusals[TACIT_REFUSALS];
     /* the handler that runs now */

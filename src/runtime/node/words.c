@@ -72,6 +72,7 @@ static void write_traffic(tacit_json *json, const tacit_node_status *s, const no
     const tacit_traffic *t = &s->traffic;
     tacit_json_begin(json, "traffic", '{');
     tacit_json_count(json, "ticks", t->ticks);
+    tacit_json_count(json, "ticks_shed", s->ticks_shed);
     tacit_json_count(json, "broadcasts", t->broadcasts);
     tacit_json_count(json, "messages", t->messages);
     tacit_json_count(json, "messages_delivered", t->delivered);

@@ -36,6 +36,8 @@ static const metric of_node[] = {
      OF(tacit_node_status, quiet)},
     {"tacit_ticks_total", "Times that agents of this node woke up.", true, COUNT,
      OF(tacit_node_status, traffic.ticks)},
+    {"tacit_ticks_shed_total", "Ticks skipped, at no cost, because the node was late.", true, COUNT,
+     OF(tacit_node_status, ticks_shed)},
     {"tacit_broadcasts_total", "Messages to all neighbours of an agent.", true, COUNT,
      OF(tacit_node_status, traffic.broadcasts)},
     {"tacit_messages_total", "Messages sent, one for each receiver.", true, COUNT,

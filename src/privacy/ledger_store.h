@@ -10,11 +10,11 @@
 #include <sys/types.h>
 
 #include "privacy/release.h"
+#include "privacy/rows.h"
 #include "privacy/seal.h"
 
 #define TACIT_LEDGER_MAGIC 0x5443544c /* "TCTL", the application id of the database */
 #define TACIT_LEDGER_VERSION 1
-#define TACIT_WHAT_MAX 200
 #define TACIT_RELEASE_MAX (1 << 29) /* bytes; the database takes no more than 1e9 */
 /* Ids are set aside on the disk so many at a time. */
 #define TACIT_IDS_AHEAD 1024
@@ -31,7 +31,6 @@ typedef enum tacit_statement {
     TACIT_SQL_GET_HEAD,
     TACIT_SQL_ENTRIES,
     TACIT_SQL_OUTBOX,
-    TACIT_SQL_SCHEMA,
     TACIT_STATEMENTS
 } tacit_statement;
 

@@ -111,6 +111,15 @@ static tacit_status check_head(const tacit_greeting *g, size_t len, tacit_error 
     return TACIT_OK;
 }
 
+bool tacit_greeting_peek(const uint8_t *bytes, size_t len, uint32_t *agents, uint32_t *heard)
+{
+    if (len < HEAD)
+        return false;
+    *agents = tacit_get_u32(bytes + AT_AGENTS);
+    *heard = tacit_get_u32(bytes + AT_HEARD);
+    return true;
+}
+
 tacit_status tacit_greeting_decode(tacit_greeting *g, const uint8_t *bytes, size_t len,
                                    tacit_error *err)
 {

@@ -39,5 +39,8 @@ void tacit_greeting_encode(uint8_t *out, const tacit_greeting *g);
 tacit_status tacit_greeting_decode(tacit_greeting *g, const uint8_t *bytes, size_t len,
                                    tacit_error *err);
 void tacit_greeting_clear(tacit_greeting *g);
+/* How many agents and pairs a greeting announces, without looking at any of them: whoever knows
+ * that this is too many refuses it before it costs anything. False: it is too short to say. */
+bool tacit_greeting_peek(const uint8_t *bytes, size_t len, uint32_t *agents, uint32_t *heard);
 
 #endif

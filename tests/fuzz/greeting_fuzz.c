@@ -23,6 +23,9 @@ static void check(const tacit_greeting *g, const uint8_t *bytes, size_t len)
         demand(((uint64_t)a->from << 32 | a->to) < ((uint64_t)b->from << 32 | b->to));
     }
     demand(tacit_greeting_bytes(g) == len && g->flags <= 3);
+    uint32_t agents, heard;
+    demand(tacit_greeting_peek(bytes, len, &agents, &heard));
+    demand(agents == g->agents && heard == g->heard_count);
     uint8_t *again = malloc(len);
     demand(again != NULL);
     tacit_greeting_encode(again, g);

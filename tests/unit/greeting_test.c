@@ -77,6 +77,9 @@ static void test_there_and_back(void **state)
     assert_int_equal(g.agents, 3);
     assert_int_equal(g.heard_count, 3);
     assert_memory_equal(g.agent, agents, sizeof agents);
+    uint32_t announced, pairs;
+    assert_true(tacit_greeting_peek(bytes, FULL, &announced, &pairs) && announced == 3);
+    assert_true(pairs == 3 && !tacit_greeting_peek(bytes, AT_LIST - 1, &announced, &pairs));
     for (int i = 0; i < 3; i++) {
         const tacit_heard *a = &g.heard[i], *b = &heard[i];
         assert_true(a->from == b->from && a->to == b->to && a->incarnation == b->incarnation &&

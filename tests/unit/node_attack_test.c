@@ -553,6 +553,53 @@ static void test_greetings_that_make_no_sense(void **state)
     node_scene_clear(&s);
 }
 
+/* A greeting that says its sender hosts so many agents, from node 1 to node 0. */
+static void claim_many(node_scene *s, tacit_wire_kind kind, uint32_t count)
+{
+    static uint32_t agent[TACIT_GREETING_AGENTS];
+    static uint8_t frame[TACIT_WIRE_HEADER + 64 + 4 * TACIT_GREETING_AGENTS];
+    for (uint32_t k = 0; k < count; k++)
+        agent[k] = 1 + 3 * k; /* its own, then others */
+    const tacit_greeting g = {.stamp = 1, .agents = count, .agent = agent};
+    tacit_wire_header h = {.kind = kind,
+                           .protocol = s->protocol.wire_id,
+                           .from = TACIT_NOBODY,
+                           .to = TACIT_NOBODY,
+                           .incarnation = 1,
+                           .payload = (uint32_t)tacit_greeting_bytes(&g)};
+    memcpy(h.run, s->all.run, sizeof h.run);
+    tacit_wire_write(frame, &h);
+    tacit_greeting_encode(frame + TACIT_WIRE_HEADER, &g);
+    nodes_inject(&s->all, 1, 0, frame, TACIT_WIRE_HEADER + h.payload);
+}
+
+/* Thousands of claims in each greeting: one refusal and no answer each, one line in the log. */
+static void test_hellos_with_many_claims(void **state)
+{
+    (void)state;
+    enum { HELLOS = 50, CLAIMS = 16000 };
+    node_scene s;
+    open_quiet(&s, 0);
+    tacit_node *n = s.all.place[0].node;
+    n->plan.options = &s.all.place[0].options;
+    s.all.place[0].options.log = TACIT_LOG_DEBUG; /* no line each either, but a count */
+    const size_t places = n->place_count;
+    const uint64_t lines = s.all.place[0].lines;
+    for (int k = 0; k < HELLOS; k++)
+        claim_many(&s, k % 2 ? TACIT_WIRE_HELLO : TACIT_WIRE_PING, CLAIMS);
+    assert_int_equal(refused(&s, 0, TACIT_REFUSED_SENDER), HELLOS);
+    assert_true(nodes_logged(&s.all, 0, "frame_refused", "16000 agents"));
+    assert_int_equal(s.all.place[0].lines - lines, HELLOS);
+    assert_int_equal(n->place_count, places);
+    assert_int_equal(s.all.frame_count, 0); /* no answer */
+    claim_many(&s, TACIT_WIRE_HELLO, 3);    /* one too many, and one that is somebody else's */
+    assert_int_equal(refused(&s, 0, TACIT_REFUSED_SENDER), HELLOS + 1);
+    claim_many(&s, TACIT_WIRE_HELLO, 2); /* its own */
+    assert_int_equal(refused(&s, 0, TACIT_REFUSED_SENDER), HELLOS + 1);
+    assert_int_equal(s.all.frame_count, 1);
+    node_scene_clear(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -575,6 +622,7 @@ int main(void)
         cmocka_unit_test(test_clock_jumps),
         cmocka_unit_test(test_time_never_goes_back),
         cmocka_unit_test(test_greetings_that_make_no_sense),
+        cmocka_unit_test(test_hellos_with_many_claims),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
  * ledger knows means that the ledger is an old copy. One peer could lie about it, so where there
  * are several, two must say so before the node refuses to speak.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@
  * somebody lies. */
 #define INCARNATIONS (UINT64_C(1) << 47)
 #define A_DAY UINT64_C(86400000) /* how far ahead of us one peer's word is taken */
+#define STRANGERS_AGENTS 256     /* that somebody who is on no list can have (open mode) */
 
 /* ---- greetings out ---- */
 
@@ -306,19 +308,48 @@ static void check_own_past(tacit_node *n, node_peer *peer, const tacit_greeting 
     node_judge_ledger(n);
 }
 
-/* Open mode: whoever comes first has an agent number that nobody on the list has. */
-static void claim_agents(tacit_node *n, node_peer *peer, const tacit_greeting *g)
+/* Agents that `peer` can have, at most. */
+static uint32_t most_agents(const tacit_node *n, const node_peer *peer)
 {
-    for (uint32_t k = 0; k < g->agents; k++) {
+    return peer->listed ? n->plan.members[peer - n->peers].count : STRANGERS_AGENTS;
+}
+
+/* Before anything of it is read: no honest greeting of this peer is as large as that. */
+static bool is_too_large(tacit_node *n, node_peer *peer, const tacit_wire_header *h,
+                         const uint8_t *payload)
+{
+    uint32_t agents, heard;
+    char words[160];
+    const uint32_t most = most_agents(n, peer);
+    if (!tacit_greeting_peek(payload, h->payload, &agents, &heard))
+        return false; /* decoding says what is wrong */
+    if (agents <= most && heard <= (uint64_t)most * n->plan.hosted_count)
+        return false;
+    snprintf(words, sizeof words,
+             "its greeting tells of %u agents and %u pairs of agents; it can have %u agents, each "
+             "in a pair with the %u here",
+             agents, heard, most, n->plan.hosted_count);
+    node_refuse(n, peer, TACIT_REFUSED_SENDER, words);
+    return true;
+}
+
+/* A member has the agents that the list gives it, and no others. Open mode: whoever comes first has
+ * an agent number that nobody on the list has. One refusal, however many claims are wrong. */
+static bool claim_agents(tacit_node *n, node_peer *peer, const tacit_greeting *g)
+{
+    bool wrong = false;
+    for (uint32_t k = 0; k < g->agents && !(wrong && peer->listed); k++) {
         const node_peer *owner = node_peer_of(n, g->agent[k]);
         if (owner == peer)
             continue;
         if (owner || peer->listed || n->place_count >= TACIT_GREETING_AGENTS)
-            node_refuse(n, peer, TACIT_REFUSED_SENDER,
-                        "it says it hosts an agent that it does not");
+            wrong = true;
         else if (node_add_place(n, g->agent[k], (uint32_t)(peer - n->peers), NULL) != TACIT_OK)
-            return;
+            break;
     }
+    if (wrong)
+        node_refuse(n, peer, TACIT_REFUSED_SENDER, "it says it hosts an agent that it does not");
+    return !(wrong && peer->listed);
 }
 
 void node_on_greeting(tacit_node *n, node_peer *peer, const tacit_wire_header *h,
@@ -326,14 +357,19 @@ void node_on_greeting(tacit_node *n, node_peer *peer, const tacit_wire_header *h
 {
     tacit_greeting g = {0};
     tacit_error err = {0};
+    if (is_too_large(n, peer, h, payload))
+        return;
     if (tacit_greeting_decode(&g, payload, h->payload, &err) != TACIT_OK) {
         node_refuse(n, peer, TACIT_REFUSED_GARBAGE, err.text);
+        return;
+    }
+    if (!claim_agents(n, peer, &g)) {
+        tacit_greeting_clear(&g);
         return;
     }
     peer->quiet = g.quiet;
     peer->ended = g.flags & TACIT_GREETING_ENDED;
     peer->mute = g.flags & TACIT_GREETING_MUTE;
-    claim_agents(n, peer, &g);
     if (h->kind == TACIT_WIRE_HELLO)
         node_greet(n, peer, TACIT_WIRE_HELLO_ACK, g.stamp);
     if (h->kind == TACIT_WIRE_PING)

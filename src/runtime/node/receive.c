@@ -32,6 +32,8 @@ void node_refuse(tacit_node *n, node_peer *peer, tacit_node_refusal why, const c
     n->refusals[why]++;
     peer->refused++;
     peer->reported |= UINT32_C(1) << why;
+    if (!first && n->plan.options->log > TACIT_LOG_DEBUG)
+        return; /* whoever floods us does not make us write lines that nobody reads */
     log_begin(&f);
     log_text(&f, "peer", peer->name);
     log_text(&f, "reason", tacit_node_refusal_names[why]);

@@ -69,10 +69,15 @@ kernels: norm of integers too small@src/math/kernels_grid.h@s/return all \* (1 +
 grid: half the sensitivity@src/privacy/plan.c@s/(cost->adjacency == TACIT_REPLACE ? 2 : 1) \* limit/limit/@unit/grid_test
 grid: noise rounded down@src/privacy/plan.c@s/ceil(noise \* FINE) \/ FINE : ceil(noise)/floor(noise * FINE) \/ FINE : floor(noise)/@unit/grid_test
 grid: half the noise@src/privacy/mechanism.c@s/(uint64_t)noise\[k\]);/(uint64_t)(noise[k] \/ 2));/@unit/noisy_release_test
-noise: the same for every release@src/privacy/mechanism.c@s/r->number << PIECES_LOG2 | piece/piece/@unit/noisy_release_test
-noise: the same for every piece@src/privacy/mechanism.c@s/r->number << PIECES_LOG2 | piece/r->number << PIECES_LOG2/@unit/noisy_release_test
+noise: the same for every release@src/privacy/mechanism.c@s/permit->id << PIECES_LOG2, err/0, err/@unit/noisy_release_test
+noise: the same for every piece@src/privacy/mechanism.c@s/tacit_draws_stream(&stream, &r->draws, piece)/tacit_draws_stream(\&stream, \&r->draws, 0)/@unit/noisy_release_test
 noise: a forked child repeats it@src/random/system.c@s/return random->process == 0 ||.*;/return true;/@unit/noisy_release_test
-noise: two ledgers share it@src/privacy/release.h@s/return random->process ? tacit_random_unique() : permit->id;/return permit->id;/@unit/noisy_release_test
+noise: two ledgers share it@src/random/system.c@s/if (random->process)/if (0)/@unit/noisy_release_test
+noise: two continuations of one memory share it@src/random/system.c@s/if (!system_bytes(now.fresh, sizeof now.fresh))/if (0)/;s/&now.day/\&now.running/;s/clock_gettime(CLOCK_[A-Z]*, &now.running);//@unit/snapshot_test
+noise: the process id is the guard@src/random/system.c@s/MADV_WIPEONFORK) == 0/MADV_NORMAL) == 0/@unit/snapshot_test
+node: seeds of a memory image drawn twice@src/runtime/node/env.c@s/    if (tacit_draws_open(&draws, &n->random,/    n->random.process = 0;\n    if (tacit_draws_open(\&draws, \&n->random,/@unit/snapshot_test
+streams: large counters wrap round@src/random/stream.c@s/const uint64_t beyond = counter >> COUNTERS_LOG2;/const uint64_t beyond = 0;/@unit/random_test
+totals: a delay is the draw of a partner@src/protocol/totals_inside.h@s/(UINT64_C(1) << 62 | (trial))/(trial)/@unit/totals_keys_test
 costs: not checked when charged@src/privacy/ledger.c@s/last ? TACIT_OK : tacit_cost_check(cost, err)/TACIT_OK/@unit/noisy_release_test
 whole values: any cost will do@src/privacy/bound.c@s/if (cost->unit == TACIT_UNIT_RECORD \&\& cost->adjacency == TACIT_ADD_REMOVE)/if (!cost)/@unit/noisy_release_test
 noise: ids reused@src/privacy/ledger.c@s/ledger->next++/ledger->count ? ledger->entries[0].releases : 0/@unit/noisy_release_test

@@ -206,8 +206,9 @@ static tacit_status draw_tilt(const tacit_permit *permit, size_t p, double unit,
         return tacit_fail(err, TACIT_EINTERNAL, "there is nothing to draw the noise of \"%s\" from",
                           permit->cost.what);
     tacit_stream stream; /* lots are for sampling, which this release has none of */
-    tacit_stream_open(&stream, permit->random, permit->agent, TACIT_FOR_LOTS,
-                      tacit_release_number(permit->random, permit));
+    const tacit_status status = tacit_permit_stream(&stream, permit, err);
+    if (status != TACIT_OK)
+        return status;
     for (size_t k = 0; k < p; k++) {
         int64_t z;
         tacit_noise_draw(permit->noise, &stream, 1, &z);

@@ -53,6 +53,17 @@ void tacit_lot_close(tacit_lot *lot)
     sodium_memzero(lot, sizeof *lot);
 }
 
+tacit_status tacit_permit_stream(tacit_stream *stream, const tacit_permit *permit, tacit_error *err)
+{
+    tacit_draws draws;
+    const tacit_status status =
+        tacit_draws_open(&draws, permit->random, permit->agent, TACIT_FOR_LOTS, permit->id, err);
+    if (status == TACIT_OK)
+        tacit_draws_stream(stream, &draws, 0);
+    tacit_draws_clear(&draws);
+    return status;
+}
+
 tacit_status tacit_lot_open(tacit_lot *lot, const tacit_permit *permit, size_t records,
                             tacit_error *err)
 {
@@ -68,9 +79,7 @@ tacit_status tacit_lot_open(tacit_lot *lot, const tacit_permit *permit, size_t r
     if (!permit->random || !tacit_random_is_own(permit->random))
         return tacit_fail(err, TACIT_EINTERNAL, "there is nothing to draw the lot of \"%s\" from",
                           permit->cost.what);
-    tacit_stream_open(&lot->stream, permit->random, permit->agent, TACIT_FOR_LOTS,
-                      tacit_release_number(permit->random, permit));
-    return TACIT_OK;
+    return tacit_permit_stream(&lot->stream, permit, err);
 }
 
 /* ---- the norm of integers ---- */

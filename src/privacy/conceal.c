@@ -83,11 +83,6 @@ static tacit_status add_share(const tacit_permit *permit, uint32_t parts,
 {
     const double sigma = permit->cost.noise / tacit_cost_step(&permit->cost);
     const double variance = sigma * sigma / parts * (1 + 0x1p-40);
-    const uint64_t number_of =
-        source && source->random ? tacit_release_number(source->random, permit) : UINT64_MAX;
-    if (number_of >> 28) /* streams are named by 40 bits, 12 of them for pieces */
-        return tacit_fail(err, TACIT_EINTERNAL, "there is no noise left for \"%s\"",
-                          permit->cost.what);
     if (!source || !source->random || !tacit_random_is_own(source->random))
         return tacit_fail(err, TACIT_EINTERNAL, "there is no noise for \"%s\"", permit->cost.what);
     if (!(variance >= TACIT_SHARE_LEAST * TACIT_SHARE_LEAST))
@@ -96,14 +91,22 @@ static tacit_status add_share(const tacit_permit *permit, uint32_t parts,
                           "raise \"protocol.fraction\"",
                           permit->cost.what, sqrt(variance));
     tacit_share_law once = {0}, *law = permit->share ? permit->share : &once;
-    const tacit_status status = prepare(law, variance, err);
+    tacit_status status = prepare(law, variance, err);
     if (status != TACIT_OK)
         return status;
-    tacit_stream stream;
-    tacit_stream_open(&stream, source->random, source->agent, TACIT_FOR_NOISE, number_of << 12);
-    const bool inside = add_draws(law->noise, &stream, number, count);
-    tacit_stream_clear(&stream);
+    bool inside = false;
+    tacit_draws draws;
+    status = tacit_release_draws(&draws, permit, source, err);
+    if (status == TACIT_OK) {
+        tacit_stream stream;
+        tacit_draws_stream(&stream, &draws, 0);
+        inside = add_draws(law->noise, &stream, number, count);
+        tacit_stream_clear(&stream);
+        tacit_draws_clear(&draws);
+    }
     tacit_share_law_clear(&once);
+    if (status != TACIT_OK)
+        return status;
     return inside ? TACIT_OK
                   : tacit_fail(err, TACIT_EINTERNAL, "the noise left the grid; nothing was told");
 }

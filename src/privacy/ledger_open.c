@@ -38,7 +38,7 @@ static tacit_ledger_file *start(const char *path, const tacit_key *key)
     if (!file)
         return NULL;
     file->lock = -1;
-    file->owner = getpid();
+    file->owner = tacit_random_process();
     file->path = strdup(path);
     file->costs = tacit_costs_create();
     if (!file->path || !file->costs) {

@@ -137,7 +137,7 @@ static tacit_status check_in_place(tacit_ledger_file *file, tacit_error *err)
 
 bool tacit_store_is_own(const tacit_ledger_file *file)
 {
-    return file->owner == getpid();
+    return file->owner == tacit_random_process();
 }
 
 tacit_status tacit_store_may_write(tacit_ledger_file *file, tacit_error *err)

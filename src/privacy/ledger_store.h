@@ -62,7 +62,7 @@ typedef struct tacit_permit_node {
 struct tacit_ledger_file {
     char *path;
     int lock;    /* PATH.lock, held; -1: none */
-    pid_t owner; /* who opened it: a forked child must not spend the same budget */
+    int64_t owner; /* who opened it: a forked child must not spend the same budget */
     sqlite3 *db;
     sqlite3_stmt *statement[TACIT_STATEMENTS];
     tacit_ledger_holder holder;

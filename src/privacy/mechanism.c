@@ -9,10 +9,10 @@
  *
  * Invariants:
  *  1. What comes out is a function of the sum of integers `steps + noise` and of public numbers.
- *  2. Noise is a function of (keys, agent, number of the release, coordinate). With keys of a seed
- *     the number is the permit's id, which a ledger never gives twice; with keys of the system it
- *     is one that no other release of the process has, whatever ledgers there are, and a forked
- *     child is refused.
+ *  2. Noise is a function of (key of the release, agent, id of the permit, coordinate). With keys
+ * of a seed the key is the same for all releases, and a ledger never gives an id twice; with keys
+ *     of the system every release has a key of its own (tacit_draws), whatever ledgers there are
+ *     and however often this memory goes on from here, and a forked child is refused.
  *  3. No error and no length depends on the data: steps are below 2^61 by construction, and a
  *     noise beyond 2^61 (which would fail) is drawn without looking at them.
  *  4. Secret integers and noise are wiped before the public vector is handed out.
@@ -26,8 +26,8 @@
 #include "math/kernels.h"
 #include "privacy/release.h"
 
-#define PIECE 4096     /* coordinates, at least */
-#define PIECES_LOG2 12 /* of a release, at most */
+#define PIECE 4096 /* coordinates, at least */
+#define PIECES_LOG2 TACIT_PIECES_LOG2
 #define FAR (UINT64_C(1) << 61)
 
 /* ---- making bounded values ---- */
@@ -116,21 +116,24 @@ static tacit_status check(const tacit_permit *permit, const tacit_bounded *bound
 
 /* ---- noise ---- */
 
+tacit_status tacit_release_draws(tacit_draws *draws, const tacit_permit *permit,
+                                 const tacit_noise_source *source, tacit_error *err)
+{
+    if (permit->id >> (64 - PIECES_LOG2))
+        return tacit_fail(err, TACIT_EINTERNAL, "there is no noise left for \"%s\"",
+                          permit->cost.what);
+    return tacit_draws_open(draws, source->random, source->agent, TACIT_FOR_NOISE,
+                            permit->id << PIECES_LOG2, err);
+}
+
 typedef struct release {
     const tacit_permit *permit;
-    const tacit_noise_source *source;
-    uint64_t number; /* of its streams */
+    tacit_draws draws; /* a stream for each piece */
     tacit_bounded *bounded;
     size_t piece; /* coordinates of one */
     double step;
     _Atomic bool far;
 } release;
-
-static void open_stream(tacit_stream *stream, const release *r, size_t piece)
-{
-    tacit_stream_open(stream, r->source->random, r->source->agent, TACIT_FOR_NOISE,
-                      r->number << PIECES_LOG2 | piece);
-}
 
 /* The probability of the truth is rounded down, so that epsilon is no larger than claimed. */
 static void respond(const release *r, int64_t *choice)
@@ -138,7 +141,7 @@ static void respond(const release *r, int64_t *choice)
     const tacit_cost *cost = &r->permit->cost;
     const double others = cost->categories - 1.0;
     tacit_stream stream;
-    open_stream(&stream, r, 0);
+    tacit_draws_stream(&stream, &r->draws, 0);
     const double truth = 1 / (1 + others * exp(-cost->noise));
     bool lie = !tacit_bernoulli(&stream, tacit_ratio_below(truth * (1 - 0x1p-48)));
     int64_t other = (int64_t)tacit_stream_below(&stream, cost->categories - 1);
@@ -196,7 +199,7 @@ static void release_piece(release *r, size_t piece, int64_t noise[PIECE])
     size_t at = piece * r->piece;
     size_t end = b->coordinates - at < r->piece ? b->coordinates : at + r->piece;
     uint64_t far = 0;
-    open_stream(&stream, r, piece);
+    tacit_draws_stream(&stream, &r->draws, piece);
     while (at < end) {
         size_t count = end - at < PIECE ? end - at : PIECE;
         tacit_noise_draw(r->permit->noise, &stream, count, noise);
@@ -223,29 +226,34 @@ static void release_pieces(void *ctx, uint32_t worker, size_t begin, size_t end)
     sodium_memzero(noise, (most < PIECE ? most : PIECE) * sizeof *noise);
 }
 
+static void add_all(release *r, struct tacit_threads *threads)
+{
+    tacit_bounded *b = r->bounded;
+    if (r->permit->cost.mechanism == TACIT_MECHANISM_RESPONSE) {
+        respond(r, b->steps);
+        put(b, 1, 0, 1);
+        return;
+    }
+    size_t pieces = (b->coordinates + r->piece - 1) / r->piece;
+    if (threads && pieces > 1)
+        tacit_threads_run(threads, pieces, 1, release_pieces, r);
+    else
+        release_pieces(r, 0, 0, pieces);
+}
+
 static tacit_status add_noise(const tacit_permit *permit, tacit_bounded *b,
                               const tacit_noise_source *source, tacit_error *err)
 {
     size_t least = (b->coordinates + (1 << PIECES_LOG2) - 1) >> PIECES_LOG2;
     release r = {.permit = permit,
-                 .source = source,
-                 .number = tacit_release_number(source->random, permit),
                  .bounded = b,
                  .piece = least > PIECE ? least : PIECE,
                  .step = ldexp(1, permit->cost.grid)};
-    if (r.number >> (40 - PIECES_LOG2))
-        return tacit_fail(err, TACIT_EINTERNAL, "there is no noise left for \"%s\"",
-                          permit->cost.what);
-    if (permit->cost.mechanism == TACIT_MECHANISM_RESPONSE) {
-        respond(&r, b->steps);
-        put(b, 1, 0, 1);
-        return TACIT_OK;
-    }
-    size_t pieces = (b->coordinates + r.piece - 1) / r.piece;
-    if (source->threads && pieces > 1)
-        tacit_threads_run(source->threads, pieces, 1, release_pieces, &r);
-    else
-        release_pieces(&r, 0, 0, pieces);
+    const tacit_status status = tacit_release_draws(&r.draws, permit, source, err);
+    if (status != TACIT_OK)
+        return status;
+    add_all(&r, source->threads);
+    tacit_draws_clear(&r.draws);
     if (!atomic_load(&r.far))
         return TACIT_OK;
     return tacit_fail(err, TACIT_EINTERNAL, "the noise left the grid; nothing was released");

@@ -70,12 +70,9 @@ typedef struct tacit_lot {
 tacit_status tacit_lot_open(tacit_lot *lot, const tacit_permit *permit, size_t records,
                             tacit_error *err);
 void tacit_lot_close(tacit_lot *lot);
-/* Which stream a release draws from: its id among the agent's for keys of a seed, so that a
- * simulation can be repeated; a number that no other release has for keys of the system. */
-static inline uint64_t tacit_release_number(const tacit_random *random, const tacit_permit *permit)
-{
-    return random->process ? tacit_random_unique() : permit->id;
-}
+/* The stream of one permit beside its noise: for its lot, or for what it draws itself. */
+tacit_status tacit_permit_stream(tacit_stream *stream, const tacit_permit *permit,
+                                 tacit_error *err);
 static inline bool tacit_lot_is_all(const tacit_lot *lot)
 {
     return lot->below >> 32 != 0;
@@ -98,6 +95,11 @@ double tacit_cost_step(const tacit_cost *cost);
 /* A part of at most `limit` steps from any row: clipped, rounded towards zero, checked as
  * integers and shrunk until it holds. `row` holds numbers of at most `limit` in size. */
 void tacit_grid_shrink(tacit_norm norm, int32_t limit, size_t count, int32_t *row);
+
+/* What the noise of a release is drawn from: parts below 2^TACIT_PIECES_LOG2 are its own. */
+#define TACIT_PIECES_LOG2 12
+tacit_status tacit_release_draws(tacit_draws *draws, const tacit_permit *permit,
+                                 const tacit_noise_source *source, tacit_error *err);
 
 /* ---- sums over many: gift.c ---- */
 /* An upper bound on the size of one agent's gift, in steps, from public numbers. */

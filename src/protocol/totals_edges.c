@@ -78,7 +78,7 @@ static tacit_agent draw(totals_at *a)
 {
     uint64_t word;
     const tacit_agent self = tacit_facts_of(&a->env)->self;
-    tacit_draw(&a->env, 1 + a->s->hello++, &word, sizeof word);
+    tacit_draw(&a->env, TOTALS_DRAW_PARTNER(a->s->hello++), &word, sizeof word);
     const uint64_t other = word % (a->plan->agents - 1);
     return other < self ? other : other + 1;
 }
@@ -216,7 +216,7 @@ tacit_status tacit_totals_start(tacit_env *env, const tacit_totals_plan *plan, t
 {
     totals_at a = {.outer = env, .env = tacit_nest(env, plan->child), .plan = plan, .s = s};
     uint8_t seed[2 * TACIT_MASK_KEY], text[TEXT];
-    tacit_draw(&a.env, 0, seed, sizeof seed);
+    tacit_draw(&a.env, TOTALS_DRAW_KEYS, seed, sizeof seed);
     tacit_mask_keys_make(&s->keys, seed);
     const tacit_mask_place place = place_of(&a, tacit_facts_of(env)->self);
     tacit_mask_own(s->secret, seed + TACIT_MASK_KEY, &place, 0, 0);
@@ -258,6 +258,15 @@ void totals_pad_key(const totals_at *a, const totals_partner *p, uint64_t trial,
                     uint8_t key[TACIT_MASK_KEY])
 {
     one_key(key, totals_pad_source(a, p, false), trial);
+}
+
+void totals_renew_secret(totals_at *a, uint64_t trial)
+{
+    uint8_t fresh[TACIT_MASK_KEY];
+    tacit_draw(&a->env, TOTALS_DRAW_SECRET(trial), fresh, sizeof fresh);
+    for (size_t b = 0; b < sizeof fresh; b++)
+        a->s->secret[b] ^= fresh[b];
+    tacit_mask_wipe(fresh, sizeof fresh);
 }
 
 /* Own secrets of a try: label 0 is the seed, the others are coins for its shares. */

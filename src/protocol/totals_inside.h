@@ -43,6 +43,13 @@ enum {
 
 /* A try is named by one number. */
 #define TOTALS_TRY(round, attempt) ((round) << 8 | (attempt))
+/* Counters of what an agent draws. Each kind has its own highest bits, so that no two draws are of
+ * one stream: what everybody sees of one (a delay) must not say anything about another (a partner).
+ */
+#define TOTALS_DRAW_KEYS UINT64_C(0)
+#define TOTALS_DRAW_PARTNER(number) (UINT64_C(1) + (number))
+#define TOTALS_DRAW_JITTER(trial) (UINT64_C(1) << 62 | (trial))
+#define TOTALS_DRAW_SECRET(trial) (UINT64_C(2) << 62 | (trial))
 #define TOTALS_ROUNDS (UINT64_C(1) << 32)
 #define TOTALS_STEPS 12 /* sets of a try, at most */
 #define TOTALS_EXPELLED 8
@@ -261,6 +268,9 @@ tacit_status totals_on_set(totals_at *a, tacit_agent from, const tacit_public *v
 tacit_status totals_on_confirm(totals_at *a, tacit_agent from, const tacit_public *v);
 tacit_status totals_on_ask(totals_at *a, tacit_agent from, const tacit_public *v);
 tacit_status totals_speak(totals_at *a);
+/* Before the word of a try: its seed and coins are of bytes drawn now, so that two continuations of
+ * one memory image have different ones. */
+void totals_renew_secret(totals_at *a, uint64_t trial);
 void totals_seed(const totals_at *a, uint64_t trial, uint8_t seed[TACIT_MASK_KEY]);
 void totals_coins(const totals_at *a, uint64_t trial, uint8_t (*coins)[TACIT_MASK_KEY],
                   size_t count);

@@ -257,6 +257,7 @@ static tacit_status make_word(totals_at *a, const tacit_secret *number, const in
     const size_t count = masks_of(a, mask, from, v, &chosen);
     if (tacit_mask_turn_call(&s->member.turn, trial, 0) != TACIT_OK)
         return TACIT_NO; /* a word was made for it already: before a crash, say */
+    totals_renew_secret(a, trial);
     totals_seed(a, trial, seed);
     tacit_board_commit(commit, seed);
     tacit_public_set_int(v, 0, 0, (int64_t)trial);
@@ -455,7 +456,7 @@ static tacit_status on_first_set(totals_at *a, const tacit_public *v)
     if (!(a->plan->jitter > 0))
         return totals_speak(a);
     uint64_t word;
-    tacit_draw(&a->env, UINT64_C(1) << 40 | s->member.trial, &word, sizeof word);
+    tacit_draw(&a->env, TOTALS_DRAW_JITTER(s->member.trial), &word, sizeof word);
     return totals_timer(a, TOTALS_CLOCK_JITTER, s->member.trial, 0,
                         a->plan->jitter * ((double)(word >> 11) * 0x1p-53));
 }

@@ -7,6 +7,7 @@
 #include "tacit/random.h"
 
 #define BLOCKS_A_STREAM_LOG2 24
+#define COUNTERS_LOG2 (64 - BLOCKS_A_STREAM_LOG2)
 #define BLOCK_BYTES 64
 
 static void put_le64(uint8_t out[8], uint64_t v)
@@ -43,13 +44,26 @@ void tacit_random_clear(tacit_random *random)
     sodium_memzero(random, sizeof *random);
 }
 
-void tacit_stream_open(tacit_stream *s, const tacit_random *random, tacit_agent agent,
-                       tacit_purpose purpose, uint64_t counter)
+void tacit_stream_open_key(tacit_stream *s, const uint8_t key[32], tacit_agent agent,
+                           uint64_t counter)
 {
-    memcpy(s->key, random->key[purpose], sizeof s->key);
+    const uint64_t beyond = counter >> COUNTERS_LOG2;
+    if (beyond) { /* its first block would be another counter's */
+        uint8_t bytes[8];
+        put_le64(bytes, beyond);
+        crypto_generichash(s->key, sizeof s->key, bytes, sizeof bytes, key, 32);
+    } else {
+        memcpy(s->key, key, sizeof s->key);
+    }
     s->agent = agent;
     s->block = counter << BLOCKS_A_STREAM_LOG2;
     s->used = sizeof s->buffer;
+}
+
+void tacit_stream_open(tacit_stream *s, const tacit_random *random, tacit_agent agent,
+                       tacit_purpose purpose, uint64_t counter)
+{
+    tacit_stream_open_key(s, random->key[purpose], agent, counter);
 }
 
 void tacit_stream_clear(tacit_stream *s)
@@ -154,6 +168,13 @@ void tacit_random_first_words(const tacit_random *random, tacit_purpose purpose,
         for (size_t k = 0; k < count; k++)
             block[k] = counter[at + k] << BLOCKS_A_STREAM_LOG2;
         tacit_kernels_get()->chacha_words(key, count, agent + at, block, word + at);
+        for (size_t k = 0; k < count; k++)
+            if (counter[at + k] >> COUNTERS_LOG2) { /* under a key of its own */
+                tacit_stream stream;
+                tacit_stream_open(&stream, random, agent[at + k], purpose, counter[at + k]);
+                word[at + k] = tacit_stream_u64(&stream);
+                tacit_stream_clear(&stream);
+            }
     }
     sodium_memzero(key, sizeof key);
 }

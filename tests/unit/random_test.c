@@ -197,6 +197,36 @@ static void test_first_words(void **state)
     tacit_random_clear(&random);
 }
 
+/* Counters that agree in their lower 40 bits have first blocks of the same number. */
+static void test_large_counters_have_streams_of_their_own(void **state)
+{
+    (void)state;
+    static const uint64_t counter[] = {0,
+                                       1,
+                                       257,
+                                       UINT64_C(1) << 40,
+                                       UINT64_C(1) << 40 | 1,
+                                       UINT64_C(1) << 40 | 257,
+                                       UINT64_C(1) << 41,
+                                       UINT64_C(1) << 62 | 257,
+                                       UINT64_C(1) << 63 | 257};
+    enum { COUNTERS = sizeof counter / sizeof *counter };
+    tacit_random random;
+    tacit_random_init(&random, 3);
+    uint64_t word[COUNTERS];
+    for (int k = 0; k < COUNTERS; k++) {
+        tacit_stream s;
+        const tacit_agent agent = 6;
+        uint64_t first;
+        tacit_stream_open(&s, &random, agent, TACIT_FOR_PROTOCOL, counter[k]);
+        word[k] = tacit_stream_u64(&s);
+        tacit_random_first_words(&random, TACIT_FOR_PROTOCOL, 1, &agent, &counter[k], &first);
+        assert_true(word[k] == first);
+        for (int j = 0; j < k; j++)
+            assert_true(word[j] != word[k]);
+    }
+}
+
 static void test_clear_wipes(void **state)
 {
     (void)state;
@@ -330,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_each_name_matters),
         cmocka_unit_test(test_pieces_make_the_whole),
         cmocka_unit_test(test_first_words),
+        cmocka_unit_test(test_large_counters_have_streams_of_their_own),
         cmocka_unit_test(test_clear_wipes),
         cmocka_unit_test(test_below_refuses_what_would_be_biased),
         cmocka_unit_test(test_below_six_is_even),

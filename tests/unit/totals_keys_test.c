@@ -125,11 +125,96 @@ static void test_borrowed_open_half(void **state)
     done(b);
 }
 
+/* ---- draws ---- */
+
+enum { PARTNER_DRAWS = 4096, JITTERS = 64 };
+
+typedef struct recorded {
+    tacit_random keys;
+    uint64_t jitter[JITTERS]; /* first words of what was drawn after the start */
+    size_t count;
+    bool begun;
+} recorded;
+static recorded record;
+
+/* As the simulator draws. */
+static void draw_and_record(void *ctx, uint32_t channel, uint64_t counter, void *out, size_t len)
+{
+    (void)channel;
+    tacit_stream stream;
+    tacit_stream_open(&stream, &record.keys, ((bench_agent *)ctx)->id, TACIT_FOR_PROTOCOL, counter);
+    tacit_stream_bytes(&stream, out, len);
+    if (record.begun && ((bench_agent *)ctx)->id == 0 && record.count < JITTERS)
+        memcpy(&record.jitter[record.count++], out, sizeof(uint64_t));
+}
+
+/* The delay before a word is seen by all, and is a draw of its own: none of the words that choose
+ * partners (or make keys), of which there may be thousands, and no draw of another try. */
+static void test_delays_tell_nothing_of_other_draws(void **state)
+{
+    (void)state;
+    record = (recorded){0};
+    tacit_random_init(&record.keys, 5);
+    bench *b = malloc(sizeof *b);
+    assert_non_null(b);
+    tacit_totals_plan delayed = plan;
+    delayed.jitter = 2;
+    bench_init(b, SIZE, &delayed);
+    b->ops.random = draw_and_record;
+    for (uint32_t k = 0; k < SIZE; k++) {
+        b->agent[k].rounds = 4;
+        assert_int_equal(bench_start(b, k), TACIT_OK);
+    }
+    record.begun = true;
+    tacit_status status = bench_settle(b, UINT32_MAX);
+    for (int k = 0; k < 3000 && status == TACIT_OK && bench_ring(b, &status); k++)
+        if (status == TACIT_OK)
+            status = bench_settle(b, UINT32_MAX);
+    assert_int_equal(status, TACIT_OK);
+    assert_true(record.count >= 4);
+    for (size_t k = 0; k < record.count; k++) {
+        for (size_t j = 0; j < k; j++)
+            assert_true(record.jitter[k] != record.jitter[j]);
+        for (uint64_t n = 0; n < PARTNER_DRAWS; n++) {
+            tacit_stream stream;
+            tacit_stream_open(&stream, &record.keys, 0, TACIT_FOR_PROTOCOL, n);
+            assert_true(record.jitter[k] != tacit_stream_u64(&stream));
+        }
+    }
+    done(b);
+}
+
+/* Two continuations of one memory image before a word: the seeds under which they hide their
+ * numbers differ, since what the environment draws differs (snapshot_test). */
+static void test_seeds_of_tries_are_drawn_anew(void **state)
+{
+    (void)state;
+    bench *b = started();
+    uint8_t seed[2][TACIT_MASK_KEY], before[TACIT_MASK_KEY], coins[2][2][TACIT_MASK_KEY];
+    totals_at a = at(b, 0);
+    const uint64_t trial = TOTALS_TRY(UINT64_C(7), UINT64_C(1));
+    memcpy(before, a.s->secret, sizeof before);
+    for (int k = 0; k < 2; k++) {
+        tacit_random_init(&record.keys, (uint64_t)k);
+        b->ops.random = draw_and_record;
+        memcpy(a.s->secret, before, sizeof before);
+        totals_renew_secret(&a, trial);
+        totals_seed(&a, trial, seed[k]);
+        totals_coins(&a, trial, coins[k], 2);
+    }
+    assert_memory_not_equal(seed[0], seed[1], TACIT_MASK_KEY);
+    assert_memory_not_equal(coins[0][0], coins[1][0], TACIT_MASK_KEY);
+    assert_memory_not_equal(coins[0][1], coins[1][1], TACIT_MASK_KEY);
+    done(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys_of_tries),
         cmocka_unit_test(test_borrowed_open_half),
+        cmocka_unit_test(test_delays_tell_nothing_of_other_draws),
+        cmocka_unit_test(test_seeds_of_tries_are_drawn_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

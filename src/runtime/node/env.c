@@ -196,19 +196,24 @@ static tacit_agent env_sample_peer(void *ctx)
     }
 }
 
+/* Seeds of mask keys come from here: new bytes of the system for every draw, so that neither
+ * channel nor counter has to keep draws apart. A node without any stops before it sends. */
 static void env_random(void *ctx, uint32_t channel, uint64_t counter, void *out, size_t len)
 {
     tacit_node *n = ctx;
+    tacit_draws draws;
     tacit_stream stream;
-    tacit_stream_open(&stream, &n->random, n->at->plan->agent, TACIT_FOR_PROTOCOL, counter);
-    if (channel != 0) { /* a nested protocol draws under a key of its own */
-        uint8_t path[4] = {(uint8_t)channel, (uint8_t)(channel >> 8), (uint8_t)(channel >> 16),
-                           (uint8_t)(channel >> 24)};
-        crypto_generichash(stream.key, sizeof stream.key, path, sizeof path,
-                           n->random.key[TACIT_FOR_PROTOCOL], 32);
+    (void)channel;
+    memset(out, 0, len);
+    if (tacit_draws_open(&draws, &n->random, n->at->plan->agent, TACIT_FOR_PROTOCOL, counter,
+                         &n->error) != TACIT_OK) {
+        node_fail(n, TACIT_EINTERNAL, NULL);
+        return;
     }
+    tacit_draws_stream(&stream, &draws, 0);
     tacit_stream_bytes(&stream, out, len);
     tacit_stream_clear(&stream);
+    tacit_draws_clear(&draws);
 }
 
 /* ---- vectors ---- */

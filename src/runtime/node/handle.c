@@ -370,6 +370,8 @@ bool node_handle(tacit_node *n, node_agent *a, double time, const tacit_event *e
     n->error = (tacit_error){0};
     tacit_status status = n->plan.protocol->on(&n->env, n->shared, a->state, event);
     if (status == TACIT_OK)
+        status = n->status; /* the system had no random bytes for a draw: say nothing */
+    if (status == TACIT_OK)
         status = speak(n, a);
     else
         take_back(n, a);

@@ -301,14 +301,16 @@ static tacit_agent env_sample_peer(void *ctx)
 static void env_random(void *ctx, uint32_t channel, uint64_t counter, void *out, size_t len)
 {
     sim_worker *w = ctx;
-    tacit_stream stream;
-    tacit_stream_open(&stream, &w->sim->random, w->agent, TACIT_FOR_PROTOCOL, counter);
+    const uint8_t *key = w->sim->random.key[TACIT_FOR_PROTOCOL];
+    uint8_t nested[32];
     if (channel != 0) { /* a nested protocol draws under a key of its own */
         uint8_t path[4] = {(uint8_t)channel, (uint8_t)(channel >> 8), (uint8_t)(channel >> 16),
                            (uint8_t)(channel >> 24)};
-        crypto_generichash(stream.key, sizeof stream.key, path, sizeof path,
-                           w->sim->random.key[TACIT_FOR_PROTOCOL], 32);
+        crypto_generichash(nested, sizeof nested, path, sizeof path, key, 32);
+        key = nested;
     }
+    tacit_stream stream;
+    tacit_stream_open_key(&stream, key, w->agent, counter);
     tacit_stream_bytes(&stream, out, len);
     tacit_stream_clear(&stream);
 }

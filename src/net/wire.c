@@ -28,7 +28,8 @@ enum {
     AT_RELEASES = 64,
     AT_REQUEST = 72,
     AT_CHANNEL = 80,
-    AT_ADDRESS = 84
+    AT_ADDRESS = 84,
+    AT_MARK = 88
 };
 
 /* What is wrong with a header, or NULL; the same for our own and for others'. */
@@ -37,7 +38,7 @@ static const char *wrong(const tacit_wire_header *h)
     if (h->kind < TACIT_WIRE_MESSAGE || h->kind > TACIT_WIRE_BYE)
         return "its kind is unknown";
     if (h->kind > TACIT_WIRE_REPLY)
-        return NULL;
+        return h->mark.releases ? "it is from node to node and has the mark of an agent" : NULL;
     if (h->from == TACIT_NOBODY || h->to == TACIT_NOBODY)
         return "it names no agent as sender or receiver";
     if (h->sequence == 0)
@@ -65,6 +66,7 @@ void tacit_wire_write(uint8_t out[TACIT_WIRE_HEADER], const tacit_wire_header *h
     tacit_put_u64(out + AT_REQUEST, h->request);
     tacit_put_u32(out + AT_CHANNEL, h->at.channel);
     tacit_put_u32(out + AT_ADDRESS, h->at.kind);
+    tacit_mark_write(out + AT_MARK, &h->mark);
 }
 
 bool tacit_wire_peek(const uint8_t *bytes, size_t len, uint8_t *version, uint8_t *kind)
@@ -124,6 +126,8 @@ tacit_status tacit_wire_read(tacit_wire_header *out, const uint8_t *bytes, size_
         return tacit_fail(err, TACIT_EINPUT, "a header has %zu bytes instead of %d", len,
                           TACIT_WIRE_HEADER);
     tacit_wire_header h = fields(bytes);
+    if (!tacit_mark_read(&h.mark, bytes + AT_MARK))
+        return tacit_fail(err, TACIT_EINPUT, "a frame is refused: its mark tells of no release");
     if (h.payload != payload)
         return tacit_fail(err, TACIT_EINPUT,
                           "a header announces %" PRIu32 " bytes of payload, and %zu came",

@@ -14,13 +14,14 @@
  *
  * A broadcast is encoded once: the payload does not depend on who it is for, the header does.
  */
+#include "net/mark.h"
 #include "tacit/base.h"
 #include "tacit/env.h"
 #include "tacit/vector.h"
 
-#define TACIT_WIRE_VERSION 1
-#define TACIT_WIRE_HEADER 88 /* bytes before the payload */
-#define TACIT_WIRE_PREFIX 8  /* of these, what all versions, past and future, have in common */
+#define TACIT_WIRE_VERSION 2
+#define TACIT_WIRE_HEADER 176 /* bytes before the payload */
+#define TACIT_WIRE_PREFIX 8   /* of these, what all versions, past and future, have in common */
 #define TACIT_WIRE_RUN 16
 
 /* Numbers on the wire: never reused. */
@@ -43,10 +44,11 @@ typedef struct tacit_wire_header {
     tacit_agent from, to; /* between agents: never TACIT_NOBODY */
     uint64_t incarnation; /* of the sending node: larger after every start */
     uint64_t sequence;    /* of `from` in this incarnation, from 1 */
-    uint64_t releases;    /* charged by `from` so far: less than before is a rolled-back ledger */
+    uint64_t releases;    /* charged by `from` when it said this: less is a rolled-back ledger */
     uint64_t request;     /* which request this is or answers; 0 in a message */
     tacit_address at;     /* channel and kind, the protocol's own */
     uint32_t payload;     /* bytes that follow the header */
+    tacit_mark mark;      /* between agents: the latest of `from` when this left, if it has one */
 } tacit_wire_header;
 
 /* ---- envelopes ---- */

@@ -22,10 +22,12 @@ static void check(const tacit_greeting *g, const uint8_t *bytes, size_t len)
         const tacit_heard *a = &g->heard[i - 1], *b = &g->heard[i];
         demand(((uint64_t)a->from << 32 | a->to) < ((uint64_t)b->from << 32 | b->to));
     }
+    for (uint32_t i = 0; i < g->mark_count; i++)
+        demand(g->mark[i].mark.releases > 0 && (i == 0 || g->mark[i - 1].agent < g->mark[i].agent));
     demand(tacit_greeting_bytes(g) == len && g->flags <= 3);
-    uint32_t agents, heard;
-    demand(tacit_greeting_peek(bytes, len, &agents, &heard));
-    demand(agents == g->agents && heard == g->heard_count);
+    uint32_t agents, heard, marks;
+    demand(tacit_greeting_peek(bytes, len, &agents, &heard, &marks));
+    demand(agents == g->agents && heard == g->heard_count && marks == g->mark_count);
     uint8_t *again = malloc(len);
     demand(again != NULL);
     tacit_greeting_encode(again, g);
@@ -39,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     tacit_greeting g;
     tacit_status status = tacit_greeting_decode(&g, bytes, len, &err);
     if (status)
-        demand(err.text[0] && status == TACIT_EINPUT && !g.agent && !g.heard);
+        demand(err.text[0] && status == TACIT_EINPUT && !g.agent && !g.heard && !g.mark);
     else
         check(&g, bytes, len);
     tacit_greeting_clear(&g);

@@ -154,11 +154,10 @@ static void forget(void)
     for (uint32_t k = 0; k < HOSTED; k++)
         node->agents[k].heard_count = 0;
     for (size_t k = 0; k < node->peer_count; k++) {
-        node->peers[k].doubts = node->peers[k].left = node->peers[k].greeted = false;
+        node->peers[k].left = node->peers[k].greeted = false;
         node->peers[k].reported = 0;
     }
-    demand(node->status == TACIT_OK || node->status == TACIT_EVERIFY); /* two said: an old copy */
-    node->status = TACIT_OK;
+    demand(node->status == TACIT_OK); /* nobody here can make our signature */
 }
 
 static size_t well_formed(uint8_t *out, const uint8_t *in, size_t len)
@@ -173,6 +172,7 @@ static size_t well_formed(uint8_t *out, const uint8_t *in, size_t len)
                            .incarnation = field[3],
                            .sequence = 1 + field[4],
                            .releases = field[5],
+                           .mark = {.releases = field[5]},
                            .request = field[6],
                            .at = {field[7] % 4, field[8] % 4},
                            .payload = (uint32_t)rest};

@@ -77,6 +77,10 @@ size_t node_scene_frame(const node_scene *s, uint8_t *out, tacit_wire_header hea
     tacit_vector_drop(pool, v);
     tacit_pool_free(pool);
     header.payload = (uint32_t)len;
+    header.mark.releases = header.releases;
+    if (header.releases > 0)
+        tacit_mark_sign(&header.mark, &s->all.place[header.from % s->all.count].identity,
+                        s->all.run, header.from);
     tacit_wire_write(out, &header);
     return TACIT_WIRE_HEADER + len;
 }

@@ -9,16 +9,20 @@
 
 static const uint32_t agents[] = {3, 0x01020304, 0xffffffff};
 static const tacit_heard heard[] = {
-    {7, 3, 0x1122334455667788, 9, 10}, {7, 5, UINT64_MAX, UINT64_MAX, UINT64_MAX}, {8, 0, 0, 0, 0}};
+    {7, 3, 0x1122334455667788, 9}, {7, 5, UINT64_MAX, UINT64_MAX}, {8, 0, 0, 0}};
+static const tacit_marked marks[] = {{6, {0x0203, {0xA0, 0xA1}, {0xC0, 0xC1}}},
+                                     {7, {UINT64_MAX, {0}, {0}}}};
 static const tacit_greeting full = {.stamp = 0x0102030405060708,
                                     .quiet = 5,
                                     .flags = TACIT_GREETING_ENDED | TACIT_GREETING_MUTE,
                                     .agents = 3,
                                     .heard_count = 3,
+                                    .mark_count = 2,
                                     .agent = agents,
-                                    .heard = heard};
-enum { FULL = 28 + 3 * 4 + 3 * 32 };
-enum { AT_AGENTS = 20, AT_HEARD = 24, AT_LIST = 28, AT_TOLD = 40 };
+                                    .heard = heard,
+                                    .mark = marks};
+enum { FULL = 32 + 3 * 4 + 3 * 24 + 2 * 92 };
+enum { AT_AGENTS = 20, AT_HEARD = 24, AT_MARKS = 28, AT_LIST = 32, AT_TOLD = 44, AT_MARK = 116 };
 
 /* From memory of just that size, so that a sanitizer sees any step beyond it. */
 static tacit_status decode(tacit_greeting *g, const uint8_t *bytes, size_t len, tacit_error *err)
@@ -40,7 +44,8 @@ static void refused(const uint8_t *bytes, size_t len, const char *word)
     check_fails(decode(&g, bytes, len, &err), TACIT_EINPUT, &err, word);
     assert_null(g.agent); /* nothing is left to free */
     assert_null(g.heard);
-    assert_int_equal(g.agents + g.heard_count, 0);
+    assert_null(g.mark);
+    assert_int_equal(g.agents + g.heard_count + g.mark_count, 0);
 }
 
 static void written(uint8_t bytes[FULL])
@@ -54,15 +59,19 @@ static void test_the_bytes_are_as_documented(void **state)
 {
     (void)state;
     static const uint8_t want[] = {8, 7, 6, 5, 4, 3, 2, 1, 5, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 3, 0,
-                                   0, 0, 3, 0, 0, 0, /* agents */
+                                   0, 0, 3, 0, 0, 0, 2, 0, 0, 0, /* agents */
                                    3, 0, 0, 0, 4, 3, 2, 1, 255, 255, 255, 255,
                                    /* the first heard */
                                    7, 0, 0, 0, 3, 0, 0, 0, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22,
-                                   0x11, 9, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0};
+                                   0x11, 9, 0, 0, 0, 0, 0, 0, 0};
+    static const uint8_t mark[] = {6, 0, 0, 0, 3, 2, 0, 0, 0, 0, 0, 0, 0xA0, 0xA1};
     uint8_t bytes[FULL];
     written(bytes);
     assert_memory_equal(bytes, want, sizeof want);
-    assert_int_equal(bytes[AT_TOLD + 2 * 32], 8); /* the third's sender */
+    assert_int_equal(bytes[AT_TOLD + 2 * 24], 8); /* the third's sender */
+    assert_memory_equal(bytes + AT_MARK, mark, sizeof mark);
+    assert_int_equal(bytes[AT_MARK + 4 + 24], 0xC0); /* the signature of the first mark */
+    assert_int_equal(bytes[AT_MARK + 92], 7);
 }
 
 static void test_there_and_back(void **state)
@@ -77,14 +86,18 @@ static void test_there_and_back(void **state)
     assert_int_equal(g.agents, 3);
     assert_int_equal(g.heard_count, 3);
     assert_memory_equal(g.agent, agents, sizeof agents);
-    uint32_t announced, pairs;
-    assert_true(tacit_greeting_peek(bytes, FULL, &announced, &pairs) && announced == 3);
-    assert_true(pairs == 3 && !tacit_greeting_peek(bytes, AT_LIST - 1, &announced, &pairs));
+    uint32_t announced, pairs, marked;
+    assert_true(tacit_greeting_peek(bytes, FULL, &announced, &pairs, &marked) && announced == 3);
+    assert_true(pairs == 3 && marked == 2);
+    assert_false(tacit_greeting_peek(bytes, AT_LIST - 1, &announced, &pairs, &marked));
     for (int i = 0; i < 3; i++) {
         const tacit_heard *a = &g.heard[i], *b = &heard[i];
         assert_true(a->from == b->from && a->to == b->to && a->incarnation == b->incarnation &&
-                    a->sequence == b->sequence && a->releases == b->releases);
+                    a->sequence == b->sequence);
     }
+    assert_int_equal(g.mark_count, 2);
+    assert_true(g.mark[0].agent == 6 && g.mark[0].mark.releases == 0x0203);
+    assert_memory_equal(g.mark[0].mark.signature, marks[0].mark.signature, TACIT_SIGNATURE);
     tacit_greeting_clear(&g);
     assert_null(g.agent);
     tacit_greeting_clear(&g);
@@ -123,7 +136,7 @@ static void test_counts_beyond_the_limit(void **state)
     refused(bytes, sizeof bytes, "above 65536");
     bytes[AT_AGENTS + 3] = 0;
     bytes[AT_HEARD + 2] = 1;
-    refused(bytes, sizeof bytes, "instead of 2097180"); /* just the limit: only too short */
+    refused(bytes, sizeof bytes, "instead of 1572896"); /* just the limit: only too short */
     bytes[AT_HEARD] = 1;
     refused(bytes, sizeof bytes, "above 65536");
 }
@@ -150,14 +163,20 @@ static void test_lists_are_sorted_without_doubles(void **state)
     memset(bytes + AT_LIST + 8, 0, 4);
     refused(bytes, FULL, "agent 2 of a greeting");
     written(bytes);
-    bytes[AT_TOLD + 32 + 4] = 3; /* twice 3 of 7 */
+    bytes[AT_TOLD + 24 + 4] = 3; /* twice 3 of 7 */
     refused(bytes, FULL, "number 1 of a greeting");
     written(bytes);
     bytes[AT_TOLD + 4] = 6; /* 7 to 6, then 7 to 5 */
     refused(bytes, FULL, "number 1 of a greeting");
     written(bytes);
-    bytes[AT_TOLD + 64] = 6; /* then 6 */
+    bytes[AT_TOLD + 48] = 6; /* then 6 */
     refused(bytes, FULL, "number 2 of a greeting");
+    written(bytes);
+    bytes[AT_MARK + 92] = 6; /* twice 6 */
+    refused(bytes, FULL, "mark 1 of a greeting is not in order");
+    written(bytes);
+    memset(bytes + AT_MARK + 4, 0, TACIT_MARK_BYTES);
+    refused(bytes, FULL, "mark 0 of a greeting tells of no release");
 }
 
 /* As large as it may be; what comes back is what went in. */
@@ -167,12 +186,19 @@ static void test_the_largest(void **state)
     enum { N = TACIT_GREETING_AGENTS };
     uint32_t *agent = calloc(N, sizeof *agent);
     tacit_heard *told = calloc(N, sizeof *told);
-    assert_true(agent && told);
+    tacit_marked *mark = calloc(N, sizeof *mark);
+    assert_true(agent && told && mark);
     for (uint32_t i = 0; i < N; i++) {
         agent[i] = 65537 * i; /* no more than 32 bits take */
-        told[i] = (tacit_heard){i / 7, i % 7, i, 3 * (uint64_t)i, (uint64_t)i << 40};
+        told[i] = (tacit_heard){i / 7, i % 7, i, 3 * (uint64_t)i};
+        mark[i] = (tacit_marked){i, {.releases = i + 1}};
     }
-    const tacit_greeting g = {.agents = N, .heard_count = N, .agent = agent, .heard = told};
+    const tacit_greeting g = {.agents = N,
+                              .heard_count = N,
+                              .mark_count = N,
+                              .agent = agent,
+                              .heard = told,
+                              .mark = mark};
     const size_t len = tacit_greeting_bytes(&g);
     uint8_t *bytes = malloc(len), *again = malloc(len);
     assert_true(bytes && again);
@@ -186,6 +212,7 @@ static void test_the_largest(void **state)
     tacit_greeting_clear(&back);
     free(agent);
     free(told);
+    free(mark);
     free(bytes);
     free(again);
 }

@@ -255,12 +255,11 @@ static void test_a_peer_with_an_old_ledger(void **state)
 /* ---- doubts about our own ledger ---- */
 
 /* An answer to a ping that node 0 has just sent to `witness`. */
-static void tell(node_scene *s, uint32_t witness, tacit_heard h)
+static void answer(node_scene *s, uint32_t witness, tacit_greeting g)
 {
     tacit_node *n = s->all.place[0].node;
     node_peer *peer = node_peer_by_key(n, s->all.members[witness].key);
-    peer->ping = ++n->stamps;
-    const tacit_greeting g = {.stamp = peer->ping, .heard_count = 1, .heard = &h};
+    peer->ping = g.stamp = ++n->stamps;
     uint8_t frame[512];
     tacit_wire_header header = {.kind = TACIT_WIRE_PONG,
                                 .protocol = s->protocol.wire_id,
@@ -276,9 +275,24 @@ static void tell(node_scene *s, uint32_t witness, tacit_heard h)
     nodes_inject(&s->all, witness, 0, frame, TACIT_WIRE_HEADER + header.payload);
 }
 
-static void doubt(node_scene *s, uint32_t witness, uint32_t from, uint32_t to, uint64_t releases)
+static void tell(node_scene *s, uint32_t witness, tacit_heard h)
 {
-    tell(s, witness, (tacit_heard){from, to, 1, 1, releases});
+    answer(s, witness, (tacit_greeting){.heard_count = 1, .heard = &h});
+}
+
+static void show(node_scene *s, uint32_t witness, uint32_t agent, tacit_mark mark)
+{
+    const tacit_marked m = {agent, mark};
+    answer(s, witness, (tacit_greeting){.mark_count = 1, .mark = &m});
+}
+
+/* So many releases of an agent, in a ledger nobody has, signed by a node for a run. */
+static tacit_mark made_up(const node_scene *s, uint32_t signer, const uint8_t *run, uint32_t agent,
+                          uint64_t releases)
+{
+    tacit_mark mark = {.releases = releases, .head = {1, 2, 3}};
+    tacit_mark_sign(&mark, &s->all.place[signer].identity, run, agent);
+    return mark;
 }
 
 /* A peer that remembers a later life than we do: we begin one that is later still, but not one
@@ -290,20 +304,20 @@ static void test_claims_of_later_lives(void **state)
     open_quiet(&s, TACIT_WAKES);
     tacit_node *n = s.all.place[0].node;
     const uint64_t before = n->incarnation;
-    tell(&s, 1, (tacit_heard){0, 1, before + 1000, 5, 0});
+    tell(&s, 1, (tacit_heard){0, 1, before + 1000, 5});
     assert_int_equal(n->incarnation, before + 1001);
-    tell(&s, 1, (tacit_heard){0, 1, before + 2000, 5, 0});
+    tell(&s, 1, (tacit_heard){0, 1, before + 2000, 5});
     assert_int_equal(n->incarnation, before + 1001); /* that was a moment ago */
     node_scene_run(&s, 3);
-    tell(&s, 1, (tacit_heard){0, 1, before + 2000, 5, 0});
+    tell(&s, 1, (tacit_heard){0, 1, before + 2000, 5});
     assert_int_equal(n->incarnation, before + 2001);
     const uint64_t far = UINT64_C(1) << 45; /* one alone is not believed so far ahead */
     node_scene_run(&s, 5);
-    tell(&s, 1, (tacit_heard){0, 1, far, 5, 0});
-    tell(&s, 1, (tacit_heard){0, 1, UINT64_MAX, 5, 0});
-    tell(&s, 1, (tacit_heard){0, 1, UINT64_C(1) << 60, 5, 0});
+    tell(&s, 1, (tacit_heard){0, 1, far, 5});
+    tell(&s, 1, (tacit_heard){0, 1, UINT64_MAX, 5});
+    tell(&s, 1, (tacit_heard){0, 1, UINT64_C(1) << 60, 5});
     assert_int_equal(n->incarnation, before + 2001);
-    tell(&s, 2, (tacit_heard){0, 5, far, 5, 0}); /* two are */
+    tell(&s, 2, (tacit_heard){0, 5, far, 5}); /* two are */
     assert_int_equal(n->incarnation, far + 1);
     assert_int_equal(n->status, TACIT_OK);
     node_scene_run(&s, 10);
@@ -311,37 +325,51 @@ static void test_claims_of_later_lives(void **state)
     node_scene_clear(&s);
 }
 
-static void test_one_liar_cannot_silence_a_node(void **state)
+/* Liars, however many they are, do not have our signature, and it does not fit elsewhere. */
+static void test_liars_cannot_silence_a_node(void **state)
 {
     (void)state;
+    static const uint8_t other_run[TACIT_NODE_RUN] = "another run....";
     node_scene s;
     open_quiet(&s, TACIT_WAKES);
-    doubt(&s, 1, 0, 1, 1000);
-    assert_true(nodes_logged(&s.all, 0, "ledger_doubted", "1000"));
+    for (uint32_t liar = 1; liar <= 2; liar++) {
+        show(&s, liar, 0, (tacit_mark){.releases = 1000});
+        show(&s, liar, 0, made_up(&s, liar, s.all.run, 0, 1000));
+        show(&s, liar, 0, made_up(&s, 0, other_run, 0, 1000));
+        show(&s, liar, 0, made_up(&s, 0, s.all.run, 3, 1000)); /* its other agent's */
+        tacit_mark raised = made_up(&s, 0, s.all.run, 0, 1);
+        raised.releases = 1000;
+        show(&s, liar, 0, raised);
+        show(&s, liar, 0, (tacit_mark){.releases = UINT64_MAX});
+    }
+    assert_true(nodes_logged(&s.all, 0, "false_mark", "1000"));
     node_scene_run(&s, 5);
     assert_int_equal(s.all.place[0].node->status, TACIT_OK);
-    doubt(&s, 2, 0, 5, 1000); /* two of them are believed */
-    assert_int_equal(s.all.place[0].node->status, TACIT_EVERIFY);
+    assert_true(node_scene_releases(&s, 0) > 0);
+    show(&s, 1, 0, made_up(&s, 1, s.all.run, 0, 1)); /* nor below what it has */
+    assert_int_equal(s.all.place[0].node->status, TACIT_OK);
     node_scene_clear(&s);
 }
 
-/* Members that are no neighbours hear nothing of us: what they say of our ledger is worth nothing,
- * however many they are. */
-static void test_doubts_of_others_do_not_count(void **state)
+/* One's own signature is proof, whoever shows it: a neighbour or, in the ring, somebody who is
+ * none; under more releases than the ledger has, or under others. */
+static void test_one_witness_is_enough(void **state)
 {
     (void)state;
-    node_scene s;
-    node_scene_init_on(&s, TACIT_WAKES, SCENE_AGENTS);
-    node_scene_open(&s);
-    node_scene_run(&s, 0.1);
-    for (uint32_t k = 2; k <= 4; k++) /* in the ring 0 has 1 and 5 */
-        doubt(&s, k, 0, k, UINT64_MAX);
-    assert_int_equal(s.all.place[0].node->status, TACIT_OK);
-    doubt(&s, 1, 0, 1, 1000);
-    assert_int_equal(s.all.place[0].node->status, TACIT_OK);
-    doubt(&s, 5, 0, 5, 1000);
-    assert_int_equal(s.all.place[0].node->status, TACIT_EVERIFY);
-    node_scene_clear(&s);
+    for (uint32_t turn = 0; turn < 3; turn++) {
+        node_scene s;
+        tacit_error err = {0};
+        node_scene_init_on(&s, TACIT_WAKES, SCENE_AGENTS);
+        node_scene_open(&s);
+        node_scene_run(&s, 5);
+        const uint64_t releases = node_scene_releases(&s, 0);
+        assert_true(releases > 1);
+        show(&s, turn == 1 ? 3 : 1, 0,
+             made_up(&s, 0, s.all.run, 0, turn == 2 ? releases - 1 : releases + 1));
+        check_fails(nodes_run(&s.all, 5, &err), TACIT_EVERIFY, &err,
+                    turn == 2 ? "another past" : "knows fewer");
+        node_scene_clear(&s);
+    }
 }
 
 /* A peer that says goodbye a thousand times has left once. */
@@ -375,7 +403,7 @@ static void test_room_for_greetings(void **state)
     open_quiet(&s, TACIT_WAKES);
     assert_int_equal(node_pairs(s.all.place[0].node), 2);
     assert_int_equal(node_greeting_room(s.all.place[0].node),
-                     TACIT_WIRE_HEADER + 28 + 2 * 4 + 2 * 32);
+                     TACIT_WIRE_HEADER + 32 + 2 * 4 + 2 * 24 + 4 * 92);
     node_scene_clear(&s);
     open_quiet(&s, TACIT_CHATTY);
     assert_int_equal(node_pairs(s.all.place[0].node), 4); /* anybody with anybody */
@@ -392,7 +420,7 @@ static void test_answers_count_once(void **state)
     const node_peer *peer =
         node_peer_by_key(s.all.place[0].node, s.all.members[1].key); /* hosts 1 and 4 */
     const uint64_t before = peer->resent;
-    tell(&s, 1, (tacit_heard){0, 1, 1, 1, 0});  /* which gives the same answer twice */
+    tell(&s, 1, (tacit_heard){0, 1, 1, 1});     /* which gives the same answer twice */
     assert_int_equal(peer->resent - before, 2); /* 0 to 1, and 3 to 4 */
     node_scene_clear(&s);
 }
@@ -403,8 +431,13 @@ static void test_what_was_heard_is_no_doubt(void **state)
     node_scene s;
     open_quiet(&s, TACIT_WAKES);
     node_scene_run(&s, 5);
-    doubt(&s, 1, 0, 1, node_scene_releases(&s, 0));
-    doubt(&s, 2, 0, 5, node_scene_releases(&s, 0));
+    tacit_node *n = s.all.place[0].node;
+    const tacit_mark first = *node_mark(n, node_hosted(n, 0));
+    assert_int_equal(first.releases, node_scene_releases(&s, 0));
+    show(&s, 1, 0, first);
+    node_scene_run(&s, 10);
+    show(&s, 2, 0, first);
+    show(&s, 2, 0, *node_mark(n, node_hosted(n, 0)));
     assert_int_equal(s.all.place[0].node->status, TACIT_OK);
     node_scene_clear(&s);
 }
@@ -612,8 +645,8 @@ int main(void)
         cmocka_unit_test(test_numbers_that_are_none),
         cmocka_unit_test(test_a_peer_with_an_old_ledger),
         cmocka_unit_test(test_claims_of_later_lives),
-        cmocka_unit_test(test_one_liar_cannot_silence_a_node),
-        cmocka_unit_test(test_doubts_of_others_do_not_count),
+        cmocka_unit_test(test_liars_cannot_silence_a_node),
+        cmocka_unit_test(test_one_witness_is_enough),
         cmocka_unit_test(test_goodbyes_without_end),
         cmocka_unit_test(test_room_for_greetings),
         cmocka_unit_test(test_answers_count_once),

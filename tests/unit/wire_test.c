@@ -531,6 +531,11 @@ static tacit_wire_header some_header(void)
                            .payload = 5};
     for (uint8_t k = 0; k < TACIT_WIRE_RUN; k++)
         h.run[k] = (uint8_t)(0xA0 + k);
+    h.mark.releases = 0x9192939495969798;
+    for (uint8_t k = 0; k < TACIT_MARK_HEAD; k++)
+        h.mark.head[k] = (uint8_t)(0xB0 + k);
+    for (uint8_t k = 0; k < TACIT_SIGNATURE; k++)
+        h.mark.signature[k] = (uint8_t)(0xC0 + k);
     return h;
 }
 
@@ -548,18 +553,27 @@ static void check_same_header(const tacit_wire_header *a, const tacit_wire_heade
     assert_int_equal(a->at.channel, b->at.channel);
     assert_int_equal(a->at.kind, b->at.kind);
     assert_int_equal(a->payload, b->payload);
+    assert_int_equal(a->mark.releases, b->mark.releases);
+    assert_memory_equal(a->mark.head, b->mark.head, TACIT_MARK_HEAD);
+    assert_memory_equal(a->mark.signature, b->mark.signature, TACIT_SIGNATURE);
 }
 
 static void test_header_bytes(void **state)
 {
     (void)state;
     static const uint8_t want[TACIT_WIRE_HEADER] = {
-        'T',  'A',  'C',  'W',  1,    2,    0,    0,    0xA0, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5, 0xA6,
+        'T',  'A',  'C',  'W',  2,    2,    0,    0,    0xA0, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5, 0xA6,
         0xA7, 0xA8, 0xA9, 0xAA, 0xAB, 0xAC, 0xAD, 0xAE, 0xAF, 4,    3,    2,    1,    5,    0,
         0,    0,    0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11, 0x28, 0x27, 0x26, 0x25, 0x24,
         0x23, 0x22, 0x21, 0x38, 0x37, 0x36, 0x35, 0x34, 0x33, 0x32, 0x31, 0x48, 0x47, 0x46, 0x45,
         0x44, 0x43, 0x42, 0x41, 0x58, 0x57, 0x56, 0x55, 0x54, 0x53, 0x52, 0x51, 0x68, 0x67, 0x66,
-        0x65, 0x64, 0x63, 0x62, 0x61, 0x74, 0x73, 0x72, 0x71, 0x84, 0x83, 0x82, 0x81};
+        0x65, 0x64, 0x63, 0x62, 0x61, 0x74, 0x73, 0x72, 0x71, 0x84, 0x83, 0x82, 0x81, 0x98, 0x97,
+        0x96, 0x95, 0x94, 0x93, 0x92, 0x91, 0xB0, 0xB1, 0xB2, 0xB3, 0xB4, 0xB5, 0xB6, 0xB7, 0xB8,
+        0xB9, 0xBA, 0xBB, 0xBC, 0xBD, 0xBE, 0xBF, 0xC0, 0xC1, 0xC2, 0xC3, 0xC4, 0xC5, 0xC6, 0xC7,
+        0xC8, 0xC9, 0xCA, 0xCB, 0xCC, 0xCD, 0xCE, 0xCF, 0xD0, 0xD1, 0xD2, 0xD3, 0xD4, 0xD5, 0xD6,
+        0xD7, 0xD8, 0xD9, 0xDA, 0xDB, 0xDC, 0xDD, 0xDE, 0xDF, 0xE0, 0xE1, 0xE2, 0xE3, 0xE4, 0xE5,
+        0xE6, 0xE7, 0xE8, 0xE9, 0xEA, 0xEB, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF2, 0xF3, 0xF4,
+        0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF};
     tacit_wire_header h = some_header(), back;
     uint8_t frame[TACIT_WIRE_HEADER + 5] = {0};
     const uint8_t *payload = NULL;
@@ -593,7 +607,7 @@ static void test_lengths_must_agree(void **state)
     check_fails(tacit_wire_read(&back, frame, TACIT_WIRE_HEADER, 4, &err), TACIT_EINPUT, &err,
                 "announces 5 bytes of payload, and 4 came");
     check_fails(tacit_wire_read(&back, frame, TACIT_WIRE_HEADER + 1, 5, &err), TACIT_EINPUT, &err,
-                "89 bytes instead of 88");
+                "177 bytes instead of 176");
     check_fails(tacit_wire_read(&back, frame, TACIT_WIRE_HEADER, (size_t)UINT32_MAX + 6, &err),
                 TACIT_EINPUT, &err, "announces");
 }
@@ -622,9 +636,10 @@ static void test_flips_of_headers(void **state)
             assert_true(bit / 8 < 8 || (bit / 8 >= 28 && bit / 8 < 32));
         }
     }
-    /* version 1 with bit 0 flipped is 0, which is garbage; of kind 2, two flips give a kind */
+    /* version 2 with bit 1 flipped is 0, which is garbage; of kind 2, one flip gives
+     * another kind that may have a mark */
     assert_int_equal(other, 7);
-    assert_int_equal(ok, 8 * (TACIT_WIRE_HEADER - 12) + 2);
+    assert_int_equal(ok, 8 * (TACIT_WIRE_HEADER - 12) + 1);
 }
 
 static void test_other_versions_are_told_from_garbage(void **state)
@@ -637,7 +652,7 @@ static void test_other_versions_are_told_from_garbage(void **state)
     for (size_t len = TACIT_WIRE_PREFIX; len <= sizeof frame; len++) {
         const uint8_t *payload;
         check_fails(tacit_wire_open(&back, &payload, frame, len, &err), TACIT_EPEER, &err,
-                    "version 7 of the wire format and this node version 1");
+                    "version 7 of the wire format and this node version 2");
     }
     assert_int_equal(back.kind, TACIT_WIRE_PING);
     assert_true(tacit_wire_peek(frame, 8, &version, &kind));
@@ -696,7 +711,16 @@ static void test_headers_that_make_no_sense(void **state)
         tacit_wire_write(frame, &h);
         check_ok(tacit_wire_read(&back, frame, sizeof frame, 0, NULL), NULL);
         check_same_header(&back, &h);
+        frame[88] = 1; /* marks are of agents */
+        read_fails(&h, frame, "mark");
     }
+    h = some_header(); /* no releases, and yet a signature */
+    h.mark.releases = 0;
+    tacit_wire_write(frame, &h);
+    read_fails(&h, frame, "mark");
+    memset(&h.mark, 0, sizeof h.mark);
+    tacit_wire_write(frame, &h);
+    check_ok(tacit_wire_read(&back, frame, sizeof frame, h.payload, NULL), NULL);
 }
 
 int main(void)

@@ -7,10 +7,6 @@
  * left before the ping, and says again what is missing. That one rule serves a frame lost on the
  * way, a peer that was away, and a crash of either side. It needs no memory beyond one word for
  * each address, and no acknowledgement for each frame.
- *
- * The same list tells how many releases of an agent a peer has heard of. More than the agent's own
- * ledger knows means that the ledger is an old copy. One peer could lie about it, so where there
- * are several, two must say so before the node refuses to speak.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,8 +73,8 @@ static tacit_heard *list_heard(const tacit_node *n, const node_peer *peer, uint3
             if (!all)
                 break;
             list = all;
-            list[(*count)++] = (tacit_heard){h->from, n->agents[k].plan->agent, h->incarnation,
-                                             h->sequence, h->releases};
+            list[(*count)++] =
+                (tacit_heard){h->from, n->agents[k].plan->agent, h->incarnation, h->sequence};
         }
     if (*count)
         qsort(list, *count, sizeof *list, by_from_then_to);
@@ -108,9 +104,11 @@ size_t node_greeting_room(const tacit_node *n)
     size_t agents = 0;
     for (uint32_t m = 0; m < n->plan.member_count; m++)
         agents = n->plan.members[m].count > agents ? n->plan.members[m].count : agents;
+    const size_t marks = agents + n->plan.hosted_count;
     const tacit_greeting most = {
         .agents = (uint32_t)agents,
-        .heard_count = (uint32_t)(pairs < TACIT_GREETING_AGENTS ? pairs : TACIT_GREETING_AGENTS)};
+        .heard_count = (uint32_t)(pairs < TACIT_GREETING_AGENTS ? pairs : TACIT_GREETING_AGENTS),
+        .mark_count = (uint32_t)(marks < TACIT_GREETING_AGENTS ? marks : TACIT_GREETING_AGENTS)};
     return TACIT_WIRE_HEADER + tacit_greeting_bytes(&most);
 }
 
@@ -127,7 +125,9 @@ void node_greet(tacit_node *n, node_peer *peer, tacit_wire_kind kind, uint64_t s
         g.agent = self->agents;
     }
     tacit_heard *heard = answer ? list_heard(n, peer, &g.heard_count) : NULL;
+    tacit_marked *marks = node_list_marks(n, peer, hello, hello || answer, &g.mark_count);
     g.heard = heard;
+    g.mark = marks;
     const size_t len = tacit_greeting_bytes(&g);
     uint8_t *bytes = malloc(len);
     if (bytes) {
@@ -136,6 +136,7 @@ void node_greet(tacit_node *n, node_peer *peer, tacit_wire_kind kind, uint64_t s
     }
     free(bytes);
     free(heard);
+    free(marks);
 }
 
 /* ---- what was lost is said again ---- */
@@ -227,46 +228,6 @@ static void say_again(tacit_node *n, node_peer *peer, const tacit_greeting *g)
 
 /* ---- greetings in ---- */
 
-/* Only neighbours of the list are believed, who have greeted us: they hear our agents, and keys of
- * strangers cost nothing. */
-static bool is_witness(const node_peer *peer)
-{
-    return peer->doubts && peer->watched && peer->listed && peer->greeted;
-}
-
-void node_judge_ledger(tacit_node *n)
-{
-    uint32_t witnesses = 0;
-    const node_peer *last = NULL;
-    for (size_t k = 0; k < n->peer_count; k++)
-        if (is_witness(&n->peers[k])) {
-            witnesses++;
-            last = &n->peers[k];
-        }
-    if (witnesses == 0 || (witnesses == 1 && node_watched(n) > 1))
-        return;
-    tacit_fail(&n->error, TACIT_EVERIFY,
-               "\"%s\" has heard of more releases of agent %u than its ledger knows: the ledger is "
-               "an old copy, which could spend its budget twice; put the latest one back",
-               last->name, last->doubted);
-    node_fail(n, TACIT_EVERIFY, NULL);
-}
-
-static void note_doubt(tacit_node *n, node_peer *peer, const tacit_heard *h, uint64_t ours)
-{
-    log_fields f;
-    if (peer->doubts)
-        return; /* once is enough */
-    log_begin(&f);
-    log_text(&f, "peer", peer->name);
-    log_u64(&f, "agent", h->from);
-    log_u64(&f, "heard_releases", h->releases);
-    log_u64(&f, "own_releases", ours);
-    node_note(n, TACIT_LOG_ERROR, "ledger_doubted", &f);
-    peer->doubts = true;
-    peer->doubted = h->from;
-}
-
 /* A later life of ours than we know of: one peer is believed a day ahead, two farther. A rise is
  * written to the disk, so it is rare. */
 static void catch_up(tacit_node *n)
@@ -290,22 +251,15 @@ static void catch_up(tacit_node *n)
     node_rise(n, believed);
 }
 
-static void check_own_past(tacit_node *n, node_peer *peer, const tacit_greeting *g)
+static void check_own_lives(tacit_node *n, node_peer *peer, const tacit_greeting *g)
 {
     for (uint32_t k = 0; k < g->heard_count; k++) {
         const tacit_heard *h = &g->heard[k];
-        const node_agent *a = node_hosted(n, h->from);
-        if (!a)
-            continue;
-        if (h->incarnation > peer->claimed && h->incarnation < INCARNATIONS)
+        if (node_hosted(n, h->from) && h->incarnation > peer->claimed &&
+            h->incarnation < INCARNATIONS)
             peer->claimed = h->incarnation;
-        const uint64_t ours =
-            tacit_ledger_releases(tacit_ledger_file_ledger(node_store_ledger(n->store, a->index)));
-        if (h->releases > ours)
-            note_doubt(n, peer, h, ours);
     }
     catch_up(n);
-    node_judge_ledger(n);
 }
 
 /* Agents that `peer` can have, at most. */
@@ -318,17 +272,18 @@ static uint32_t most_agents(const tacit_node *n, const node_peer *peer)
 static bool is_too_large(tacit_node *n, node_peer *peer, const tacit_wire_header *h,
                          const uint8_t *payload)
 {
-    uint32_t agents, heard;
-    char words[160];
+    uint32_t agents, heard, marks;
+    char words[200];
     const uint32_t most = most_agents(n, peer);
-    if (!tacit_greeting_peek(payload, h->payload, &agents, &heard))
+    if (!tacit_greeting_peek(payload, h->payload, &agents, &heard, &marks))
         return false; /* decoding says what is wrong */
-    if (agents <= most && heard <= (uint64_t)most * n->plan.hosted_count)
+    if (agents <= most && heard <= (uint64_t)most * n->plan.hosted_count &&
+        marks <= (uint64_t)most + n->plan.hosted_count)
         return false;
     snprintf(words, sizeof words,
-             "its greeting tells of %u agents and %u pairs of agents; it can have %u agents, each "
-             "in a pair with the %u here",
-             agents, heard, most, n->plan.hosted_count);
+             "its greeting tells of %u agents, %u pairs of agents and %u marks; it can have %u "
+             "agents, each in a pair with the %u here",
+             agents, heard, marks, most, n->plan.hosted_count);
     node_refuse(n, peer, TACIT_REFUSED_SENDER, words);
     return true;
 }
@@ -370,6 +325,11 @@ void node_on_greeting(tacit_node *n, node_peer *peer, const tacit_wire_header *h
     peer->quiet = g.quiet;
     peer->ended = g.flags & TACIT_GREETING_ENDED;
     peer->mute = g.flags & TACIT_GREETING_MUTE;
+    node_on_marks(n, peer, &g);
+    if (n->status != TACIT_OK) { /* from an old copy nothing more is said */
+        tacit_greeting_clear(&g);
+        return;
+    }
     if (h->kind == TACIT_WIRE_HELLO)
         node_greet(n, peer, TACIT_WIRE_HELLO_ACK, g.stamp);
     if (h->kind == TACIT_WIRE_PING)
@@ -380,9 +340,8 @@ void node_on_greeting(tacit_node *n, node_peer *peer, const tacit_wire_header *h
             peer->round_trip = n->now - peer->ping_sent;
         peer->answered = g.stamp;
         peer->greeted = true;
-        check_own_past(n, peer, &g);
-        if (n->status == TACIT_OK)
-            say_again(n, peer, &g);
+        check_own_lives(n, peer, &g);
+        say_again(n, peer, &g);
     }
     tacit_greeting_clear(&g);
 }

@@ -87,13 +87,17 @@ tacit_status node_transmit(tacit_node *n, node_peer *peer, const tacit_wire_head
                            const uint8_t *payload)
 {
     uint8_t head[TACIT_WIRE_HEADER];
+    tacit_wire_header h = *header;
+    node_agent *from = h.kind <= TACIT_WIRE_REPLY ? node_hosted(n, h.from) : NULL;
     if (!peer->connected) { /* whom nobody watches is linked to when there is something to say */
         if (peer->endpoint[0] == '\0')
             return TACIT_NO;
         n->io.connect(n->io.ctx, peer->key, peer->endpoint);
         peer->connected = true;
     }
-    tacit_wire_write(head, header);
+    if (from)
+        h.mark = *node_mark(n, from);
+    tacit_wire_write(head, &h);
     return n->io.send(n->io.ctx, peer->key, head, sizeof head, payload, header->payload);
 }
 

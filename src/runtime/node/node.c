@@ -330,7 +330,6 @@ void node_start(tacit_node *n)
     n->phase = NODE_RUNNING;
     n->origin = elapsed > 0 ? n->born - elapsed : n->now;
     n->time = fmax(n->time, node_time_at(n, n->now));
-    node_judge_ledger(n);
     log_begin(&f);
     log_number(&f, "time_units", n->time);
     log_bool(&f, "all_met", node_all_met(n));

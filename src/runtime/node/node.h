@@ -12,6 +12,7 @@
  *   receive.c    a frame of a peer: everything that is checked before an agent hears of it
  *   peers.c      who hosts whom, who is there
  *   greet.c      hello, ping and pong; what was lost is said again
+ *   marks.c      what proves that a ledger is an old copy
  *   gossip.c     membership: where peers are
  *   advance.c    time passes: ticks, timers, pings, phases, the end
  *   persist.c    an agent as bytes
@@ -67,7 +68,8 @@ typedef struct node_word {
 typedef struct node_heard {
     uint32_t from;
     uint64_t incarnation, sequence, releases;
-    uint64_t asked; /* releases made at its request */
+    uint64_t asked;  /* releases made at its request */
+    tacit_mark mark; /* the highest of it */
 } node_heard;
 
 typedef struct node_request {
@@ -86,6 +88,8 @@ typedef struct node_agent {
     bool resumed;          /* its state came from the store */
     bool started;          /* it has been told so, and what it then released is paid for */
     bool spent;            /* its ledger refused something */
+    tacit_mark mark;       /* its latest, as told to others */
+    uint64_t mark_stamp;   /* pings with a larger one carried it */
     double change;         /* of its last word from the one before, relative; infinity: unknown */
     tacit_vector *said;    /* that word, while agreement is looked for */
     node_word *words;
@@ -115,8 +119,7 @@ typedef struct node_peer {
     bool greeted;  /* has told what it heard of our agents */
     bool left;     /* said goodbye */
     bool ended, mute;
-    bool doubts;       /* says that our ledger is an old copy, */
-    uint32_t doubted;  /* of this agent */
+    bool lied;         /* showed a mark that we never signed */
     bool connected;    /* a link to it was asked for */
     uint32_t reported; /* kinds of refusals that were logged, as bits */
     uint64_t quiet;
@@ -306,8 +309,17 @@ void node_on_greeting(tacit_node *node, node_peer *peer, const tacit_wire_header
 /* The agent's last word that comes after `after` (NULL: the first) and left before the ping of that
  * stamp; NULL if there is none. */
 const node_word *node_next_word(const node_agent *agent, const node_word *after, uint64_t stamp);
-/* Fails the node if enough peers say that its ledger is an old copy. */
-void node_judge_ledger(tacit_node *node);
+
+/* ---- marks.c ---- */
+/* The agent's own, of what its ledger holds now. */
+const tacit_mark *node_mark(tacit_node *node, node_agent *agent);
+void node_keep_mark(node_heard *heard, const tacit_mark *mark);
+/* For a greeting to `peer`: those of our agents (all in a hello, else what it may not have), and
+ * `theirs` as we know them. The caller frees it. */
+tacit_marked *node_list_marks(tacit_node *node, const node_peer *peer, bool hello, bool theirs,
+                              uint32_t *count);
+/* Fails the node if one of them proves that its ledger is an old copy. */
+void node_on_marks(tacit_node *node, node_peer *peer, const tacit_greeting *greeting);
 
 /* ---- gossip.c ---- */
 /* Once it is known where this node is reached. */

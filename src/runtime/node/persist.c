@@ -12,7 +12,8 @@
 #include "base/saver.h"
 #include "runtime/node/node.h"
 
-#define LAYOUT 1
+#define LAYOUT 2
+#define HEARD_BYTES (5 * 8 + TACIT_MARK_BYTES)
 
 /* ---- saving ---- */
 
@@ -26,6 +27,9 @@ static void save_heard(tacit_saver *s, const node_agent *a)
         tacit_save_u64(s, h->sequence);
         tacit_save_u64(s, h->releases);
         tacit_save_u64(s, h->asked);
+        uint8_t mark[TACIT_MARK_BYTES];
+        tacit_mark_write(mark, &h->mark);
+        tacit_save_bytes(s, mark, sizeof mark);
     }
 }
 
@@ -110,8 +114,11 @@ static bool plausible(tacit_loader *l, uint64_t count, size_t bytes)
 
 static bool load_start(tacit_loader *l, const node_agent *a)
 {
-    bool same = tacit_load_u64(l) == LAYOUT && tacit_load_u64(l) == a->plan->agent &&
-                tacit_load_u64(l) == a->plan->neighbours;
+    if (tacit_load_u64(l) != LAYOUT) {
+        tacit_loader_refuse(l, "the agent was saved by another version of this program");
+        return false;
+    }
+    bool same = tacit_load_u64(l) == a->plan->agent && tacit_load_u64(l) == a->plan->neighbours;
     for (uint32_t k = 0; same && k < a->plan->neighbours; k++)
         same = tacit_load_u64(l) == a->plan->neighbour[k];
     if (!same)
@@ -122,7 +129,7 @@ static bool load_start(tacit_loader *l, const node_agent *a)
 static void load_heard(tacit_loader *l, node_agent *a)
 {
     const uint64_t count = tacit_load_u64(l);
-    if (!plausible(l, count, 40))
+    if (!plausible(l, count, HEARD_BYTES))
         return;
     for (uint64_t k = 0; k < count; k++) {
         const uint64_t from = tacit_load_u64(l);
@@ -135,6 +142,10 @@ static void load_heard(tacit_loader *l, node_agent *a)
         h->sequence = tacit_load_u64(l);
         h->releases = tacit_load_u64(l);
         h->asked = tacit_load_u64(l);
+        uint8_t mark[TACIT_MARK_BYTES] = {0};
+        tacit_load_bytes(l, mark, sizeof mark);
+        if (!tacit_mark_read(&h->mark, mark))
+            tacit_loader_refuse(l, "the mark of an agent makes no sense");
     }
 }
 

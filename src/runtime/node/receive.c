@@ -169,6 +169,17 @@ static bool listens(const tacit_node *n)
     return n->phase != NODE_ENDED && (!(n->flags & TACIT_CHATTY) || !node_store_mute(n->store));
 }
 
+/* Its ledger may be an old copy: whoever it is, and whether we watch it or not, it is shown what it
+ * signed, at most once a heartbeat. */
+static void show_marks(tacit_node *n, node_peer *peer)
+{
+    if (peer->ping > 0 && n->now - peer->ping_sent < n->plan.options->heartbeat)
+        return;
+    peer->ping = ++n->stamps;
+    peer->ping_sent = n->now;
+    node_greet(n, peer, TACIT_WIRE_HELLO, peer->ping);
+}
+
 static void on_agents(tacit_node *n, node_peer *peer, const tacit_wire_header *h,
                       const uint8_t *payload)
 {
@@ -183,15 +194,21 @@ static void on_agents(tacit_node *n, node_peer *peer, const tacit_wire_header *h
         return;
     }
     node_heard *heard = node_heard_of(a, (uint32_t)h->from);
-    if (!heard || !listens(n))
+    if (!heard)
+        return;
+    node_keep_mark(heard, &h->mark);
+    if (!listens(n))
         return;
     if (!is_later(h, heard)) {
         node_refuse(n, peer, TACIT_REFUSED_REPLAY, "heard before");
         return;
     }
-    if (h->releases < heard->releases) {
+    if (h->releases < heard->releases || h->releases > h->mark.releases) {
         node_refuse(n, peer, TACIT_REFUSED_ROLLBACK,
-                    "its ledger has fewer releases than it told of before");
+                    h->releases < heard->releases
+                        ? "its ledger has fewer releases than it told of before"
+                        : "it tells of releases that it has not signed for");
+        show_marks(n, peer);
         return;
     }
     const char *wrong = check_ask(n, h, a, heard);

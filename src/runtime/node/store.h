@@ -70,6 +70,15 @@ tacit_status node_store_release(node_store *store, uint32_t index, tacit_permit 
 tacit_status node_store_restore(node_store *store, uint32_t index, void **state, size_t *state_len,
                                 void **frames, size_t *frames_len, bool *current, tacit_error *err);
 
+/* What a ledger was after so many entries: the beginning of the seal of the last of them. */
+#define NODE_STORE_HEAD 16
+/* How many entries there are now, and the head; 0 and zeroes before the first, or while mute. */
+uint64_t node_store_entries(const node_store *store, uint32_t index, uint8_t head[NODE_STORE_HEAD]);
+/* The head after `entries` of them (at least 1). *accepted: that entry stands for one that the
+ * owner accepted as spent without knowing it. TACIT_NO: there are not so many. */
+tacit_status node_store_past(node_store *store, uint32_t index, uint64_t entries,
+                             uint8_t head[NODE_STORE_HEAD], bool *accepted, tacit_error *err);
+
 /* A checkpoint: begin, put for each agent, end. One transaction. Refused while mute. What is put
  * for an agent that must stay silent for good is dropped. */
 tacit_status node_store_begin(node_store *store, double elapsed, tacit_error *err);

@@ -4,7 +4,8 @@
 /*
  * Inside of a node's store: opened, closed, checkpoints (store.c); releases and what comes back of
  * them (store_release.c); why it is mute and what is owed (store_debt.c); node.db (store_db.c) and
- * its rows (store_rows.c); how long it was away (store_time.c).
+ * its rows (store_rows.c); how long it was away (store_time.c); what its ledgers were, and what
+ * counts as spent because nobody knows (store_past.c).
  */
 #include <sqlite3.h>
 

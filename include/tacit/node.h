@@ -54,6 +54,7 @@ typedef struct tacit_node_options {
     char advertise[TACIT_TEXT_MAX];  /* where others reach it; "": its endpoint in the list */
     char status[TACIT_TEXT_MAX];     /* "127.0.0.1:7401": /metrics, /health, /status; "": none */
     bool open;                       /* peers that are not on the list may connect, too */
+    bool moved;                      /* members may be found where the list does not say */
     int64_t frame;                   /* largest frame, bytes; 0: what the protocol needs */
     int64_t queue;                   /* frames that wait for one peer */
     double rate, burst;              /* frames a second from one peer */

@@ -64,6 +64,12 @@ static const tacit_option node_options[] = {
      .fallback = "false",
      .offset = OWN(open),
      .help = "peers that are not on the list may connect, too"},
+    {.key = "moved",
+     .type = TACIT_OPT_BOOL,
+     .fallback = "false",
+     .offset = OWN(moved),
+     .help = "members may move: connect to where a member says it is (signed, passed on by "
+             "others), even if the list says something else"},
     NUMBER(INT, OWN(frame), "frame", "0", 0, 1e9,
            "largest message that is taken, in bytes; 0: what the protocol needs"),
     NUMBER(INT, OWN(queue), "queue", "64", 1, 1e6, "messages that wait for one peer"),

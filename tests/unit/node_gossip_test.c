@@ -17,6 +17,8 @@ static void test_a_peer_that_moved_is_found(void **state)
     tacit_error err = {0};
     node_scene s;
     node_scene_init(&s, 0);
+    for (uint32_t k = 0; k < SCENE_NODES; k++)
+        s.all.place[k].options.moved = true;
     check_ok(nodes_open(&s.all, 0, &err), &err);
     check_ok(nodes_open(&s.all, 1, &err), &err);
     snprintf(s.all.members[2].endpoint, sizeof s.all.members[2].endpoint, "tcp://10.0.0.9:7499");
@@ -39,6 +41,86 @@ static void test_a_peer_that_moved_is_found(void **state)
     snprintf(s.all.members[2].endpoint, sizeof s.all.members[2].endpoint, "tcp://127.0.0.1:7444");
     check_ok(nodes_open(&s.all, 0, &err), &err);
     assert_string_equal(endpoint_of(&s, 0, 2), "tcp://127.0.0.1:7444");
+    node_scene_clear(&s);
+}
+
+/* A descriptor of node 1 with this endpoint, signed by node 1, told to node 0. */
+static void tell_endpoint(node_scene *s, const char *endpoint, uint64_t stamp)
+{
+    tacit_error err = {0};
+    static tacit_exchange x;
+    static uint8_t frame[TACIT_WIRE_HEADER + TACIT_EXCHANGE_BYTES];
+    const tacit_identity *member = &s->all.place[1].identity;
+    x = (tacit_exchange){.count = 1};
+    check_ok(tacit_descriptor_make(&x.item[0], member->secret, member->curve_public, endpoint,
+                                   stamp, &err),
+             &err);
+    const size_t len = tacit_exchange_encode(frame + TACIT_WIRE_HEADER, &x);
+    tacit_wire_header h = {.kind = TACIT_WIRE_MEMBERSHIP,
+                           .protocol = s->protocol.wire_id,
+                           .from = TACIT_NOBODY,
+                           .to = TACIT_NOBODY,
+                           .incarnation = 1,
+                           .payload = (uint32_t)len};
+    memcpy(h.run, s->all.run, sizeof h.run);
+    tacit_wire_write(frame, &h);
+    nodes_inject(&s->all, 1, 0, frame, TACIT_WIRE_HEADER + len);
+}
+
+static char dialled[64]; /* where node 0 was told to connect to last */
+static void note_dial(void *ctx, const uint8_t key[TACIT_NODE_KEY], const char *endpoint)
+{
+    (void)ctx, (void)key;
+    snprintf(dialled, sizeof dialled, "%s", endpoint);
+}
+
+/* A member says that it is somewhere else: nobody is made to connect to a place that is not on the
+ * list, not even by a right signature, and not after a restart. */
+static void test_nobody_is_sent_elsewhere(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    node_scene s;
+    node_scene_init(&s, 0);
+    node_scene_open(&s);
+    node_scene_run(&s, 0.1);
+    tacit_node *n = s.all.place[0].node;
+    n->io.connect = note_dial;
+    const uint64_t late = UINT64_C(1) << 46; /* later than what node 1 has told by itself */
+    for (uint64_t k = 0; k < 5; k++)
+        tell_endpoint(&s, "tcp://192.0.2.1:22", late + k);
+    assert_string_equal(endpoint_of(&s, 0, 1), "tcp://127.0.0.1:7400");
+    assert_string_equal(dialled, "");
+    assert_true(nodes_logged(&s.all, 0, "endpoint_ignored", "192.0.2.1"));
+    uint64_t told = 0;
+    for (size_t k = 0; k < sizeof s.all.place[0].log / sizeof *s.all.place[0].log; k++)
+        told += strcmp(s.all.place[0].log[k].event, "endpoint_ignored") == 0;
+    assert_int_equal(told, 1);
+    /* Whoever allows it does. */
+    s.all.place[0].options.moved = true;
+    tell_endpoint(&s, "tcp://192.0.2.1:22", late + 10);
+    assert_string_equal(endpoint_of(&s, 0, 1), "tcp://192.0.2.1:22");
+    assert_string_equal(dialled, "tcp://192.0.2.1:22");
+    /* Where it was then is not dialled in a later life that does not allow it. */
+    node_checkpoint(n);
+    nodes_crash(&s.all, 0);
+    s.all.place[0].options.moved = false;
+    check_ok(nodes_open(&s.all, 0, &err), &err);
+    assert_string_equal(endpoint_of(&s, 0, 1), "tcp://127.0.0.1:7400");
+    node_scene_clear(&s);
+}
+
+/* Of a member without an endpoint in the list only gossip tells where it is. */
+static void test_a_member_without_a_listed_endpoint(void **state)
+{
+    (void)state;
+    node_scene s;
+    node_scene_init(&s, 0);
+    memset(s.all.members[1].endpoint, 0, sizeof s.all.members[1].endpoint);
+    tacit_error err = {0};
+    check_ok(nodes_open(&s.all, 0, &err), &err);
+    tell_endpoint(&s, "tcp://192.0.2.1:7400", UINT64_C(1) << 46);
+    assert_string_equal(endpoint_of(&s, 0, 1), "tcp://192.0.2.1:7400");
     node_scene_clear(&s);
 }
 
@@ -185,6 +267,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_peer_that_moved_is_found),
+        cmocka_unit_test(test_nobody_is_sent_elsewhere),
+        cmocka_unit_test(test_a_member_without_a_listed_endpoint),
         cmocka_unit_test(test_a_stranger_in_an_open_consortium),
         cmocka_unit_test(test_a_stranger_in_a_closed_consortium),
         cmocka_unit_test(test_descriptors_of_strangers_are_not_kept),

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Membership: where peers are. The list of members says who belongs to the consortium; where each
- * can be reached may change, so every node passes on descriptors that their owners signed
- * (net/members.h). In a closed consortium nobody but members is in the view. In an open one
- * strangers come in by such an exchange: the first descriptor is the sender's own, and its link
- * key must be the one that the link proved.
+ * Membership: where peers are. The list of members says who belongs to the consortium, and for most
+ * of them where they are. Every node passes on descriptors that their owners signed
+ * (net/members.h). A descriptor of a member is followed only if the list does not say where that
+ * member is, or if the owner of this node allows members to move ("node.moved"): otherwise any
+ * member could make all others connect to any address and port it likes. In a closed consortium
+ * nobody but members is in the view. In an open one strangers come in by such an exchange: the
+ * first descriptor is the sender's own, and its link key must be the one that the link proved.
  */
 #include <string.h>
 
@@ -83,6 +85,11 @@ void node_keep_peers(tacit_node *n)
     }
 }
 
+static bool may_move(const tacit_node *n, const node_peer *peer)
+{
+    return !peer->listed || n->plan.options->moved || listed_endpoint(n, peer)[0] == '\0';
+}
+
 static tacit_status recall(void *ctx, const uint8_t key[TACIT_NODE_KEY], const void *bytes,
                            size_t len, tacit_error *err)
 {
@@ -90,7 +97,7 @@ static tacit_status recall(void *ctx, const uint8_t key[TACIT_NODE_KEY], const v
     node_peer *peer = node_peer_by_key(n, key);
     const char *listed = (const char *)bytes + 8;
     (void)err;
-    if (!peer || peer->self || len != 8 + 2 * sizeof peer->endpoint ||
+    if (!peer || peer->self || !may_move(n, peer) || len != 8 + 2 * sizeof peer->endpoint ||
         memcmp(listed, listed_endpoint(n, peer), sizeof peer->endpoint) != 0)
         return TACIT_OK;
     peer->found = tacit_get_u64(bytes);
@@ -104,6 +111,23 @@ tacit_status node_recall_peers(tacit_node *n, tacit_error *err)
     return node_store_each_peer(n->store, recall, n, err);
 }
 
+/* Told once per peer. */
+static void ignore_endpoint(const tacit_node *n, node_peer *peer, const tacit_descriptor *d)
+{
+    if (peer->strayed)
+        return;
+    peer->strayed = true;
+    log_fields f;
+    log_begin(&f);
+    log_text(&f, "peer", peer->name);
+    log_text(&f, "listed", peer->endpoint);
+    log_text(&f, "endpoint", d->endpoint);
+    log_text(&f, "why",
+             "it says it is not where the list of members says; if it has moved, change "
+             "the list, or set \"node.moved: true\"");
+    node_note(n, TACIT_LOG_WARN, "endpoint_ignored", &f);
+}
+
 /* Somebody is not where we thought. */
 static void take_endpoint(tacit_node *n, node_peer *peer, const tacit_descriptor *d)
 {
@@ -112,6 +136,10 @@ static void take_endpoint(tacit_node *n, node_peer *peer, const tacit_descriptor
     peer->found = d->stamp;
     if (strcmp(peer->endpoint, d->endpoint) == 0)
         return;
+    if (!may_move(n, peer)) {
+        ignore_endpoint(n, peer, d);
+        return;
+    }
     log_fields f;
     log_begin(&f);
     log_text(&f, "peer", peer->name);

@@ -113,6 +113,7 @@ typedef struct node_peer {
     bool self;
     bool listed;   /* a member; else somebody who came (open mode) */
     bool moved;    /* it is not where it was when that was written down */
+    bool strayed;  /* it was told that it says it is somewhere else */
     bool watched;  /* hosts a neighbour of ours */
     uint32_t slot; /* in the failure detector; UINT32_MAX: not watched */
     bool met;      /* heard in this life of ours */

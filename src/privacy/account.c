@@ -67,9 +67,8 @@ static tacit_loss cleaned(const tacit_loss *loss)
     return clean;
 }
 
-/* The losses that matter, in order, merged; *list is the caller's to free. */
-static tacit_status gather(tacit_loss **list, size_t *kept, bool *bare, const tacit_loss *loss,
-                           size_t count, tacit_error *err)
+tacit_status tacit_losses_gather(tacit_loss **list, size_t *kept, bool *bare,
+                                 const tacit_loss *loss, size_t count, tacit_error *err)
 {
     size_t bytes;
     *list = NULL, *kept = 0, *bare = false;
@@ -110,7 +109,7 @@ static tacit_status ask(tacit_account_function *function, const tacit_loss *loss
     tacit_loss *list;
     size_t kept;
     bool bare;
-    tacit_status status = gather(&list, &kept, &bare, loss, count, err);
+    tacit_status status = tacit_losses_gather(&list, &kept, &bare, loss, count, err);
     if (status)
         goto out;
     if (bare)

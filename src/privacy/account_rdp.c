@@ -133,14 +133,19 @@ typedef struct list {
     size_t count;
 } list;
 
+double tacit_losses_renyi(const tacit_loss *loss, size_t count, double alpha)
+{
+    tacit_total sum = {0};
+    for (size_t k = 0; k < count; k++)
+        tacit_total_add(&sum, (double)loss[k].count, tacit_loss_renyi(&loss[k], alpha));
+    const double renyi = tacit_total_up(&sum);
+    return isinf(alpha) ? renyi : UP * renyi;
+}
+
 static double total(double alpha, const void *context)
 {
     const list *all = context;
-    tacit_total sum = {0};
-    for (size_t k = 0; k < all->count; k++)
-        tacit_total_add(&sum, (double)all->loss[k].count, tacit_loss_renyi(&all->loss[k], alpha));
-    const double renyi = tacit_total_up(&sum);
-    return isinf(alpha) ? renyi : UP * renyi;
+    return tacit_losses_renyi(all->loss, all->count, alpha);
 }
 
 static tacit_status rdp_epsilon(const tacit_loss *loss, size_t count, double delta, double *epsilon,

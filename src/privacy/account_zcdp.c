@@ -37,7 +37,7 @@ static double rho_of(const tacit_loss *loss)
     }
 }
 
-static double total_rho(const tacit_loss *loss, size_t count)
+double tacit_losses_rho(const tacit_loss *loss, size_t count)
 {
     tacit_total total = {0};
     for (size_t k = 0; k < count; k++) {
@@ -58,7 +58,8 @@ static tacit_status zcdp_epsilon(const tacit_loss *loss, size_t count, double de
                                  double *epsilon, tacit_error *err)
 {
     (void)err;
-    const double rho = total_rho(loss, count), share = delta - tacit_losses_failure(loss, count);
+    const double rho = tacit_losses_rho(loss, count),
+                 share = delta - tacit_losses_failure(loss, count);
     if (isnan(rho))
         *epsilon = NAN;
     else if (share < 0)
@@ -74,7 +75,7 @@ static tacit_status zcdp_delta(const tacit_loss *loss, size_t count, double epsi
                                tacit_error *err)
 {
     (void)err;
-    const double rho = total_rho(loss, count), failure = tacit_losses_failure(loss, count);
+    const double rho = tacit_losses_rho(loss, count), failure = tacit_losses_failure(loss, count);
     if (isnan(rho))
         *delta = NAN;
     else if (rho == 0)

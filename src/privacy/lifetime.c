@@ -2,18 +2,9 @@
 /* The lifetime ledger: what can be asked of it. So far only its shape. */
 #include "tacit/lifetime.h"
 
-const char *const tacit_filter_names[] = {"any", "sum", "zcdp", "gdp", "rdp", NULL};
-
 static tacit_status later(tacit_error *err)
 {
     return tacit_fail(err, TACIT_EINTERNAL, "the lifetime ledger is not built yet");
-}
-
-tacit_status tacit_filter_epsilon(const tacit_lifetime_terms *terms, const tacit_loss *loss,
-                                  size_t count, double *epsilon, tacit_error *err)
-{
-    (void)terms, (void)loss, (void)count, (void)epsilon;
-    return later(err);
 }
 
 tacit_status tacit_lifetime_losses(const tacit_lifetime_terms *terms,

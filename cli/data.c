@@ -95,10 +95,16 @@ size_t cli_data_leaks(const cli_data_facts *facts, const char *words[TACIT_LEAKS
         {TACIT_LEAK_FEATURES, "features"},
         {TACIT_LEAK_OFFSET, "offsets of labels"},
         {TACIT_LEAK_SCALE, "scales of features"},
+        {TACIT_LEAK_WIDTH, "the number of features (data.width)"},
+        {TACIT_LEAK_COUNT, "numbers of records (data.keep-count)"},
+        {TACIT_LEAK_AGENTS, "which agents there are"},
+        {TACIT_LEAK_SPLIT, "which records are for training"},
     };
+    const tacit_adjacency adjacency = (tacit_adjacency)facts->experiment->privacy.adjacency;
+    const unsigned leaks = tacit_source_leaks(&facts->source, adjacency);
     size_t count = 0;
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        if (facts->source.leaks & all[k].bit)
+        if (leaks & all[k].bit)
             words[count++] = all[k].words;
     }
     return count;

@@ -209,6 +209,8 @@ static tacit_status say_section(const char *path, const tacit_file_facts *facts,
         say_table(&look);
     else if (strcmp(format, "idx") == 0 || strcmp(format, "npy") == 0)
         printf("  labels-path: \"\"  # name the file with the labels\n");
+    if (strcmp(format, "libsvm") == 0)
+        printf("  width: 0  # how many features there are; 0: the largest index, which leaks\n");
     if (strcmp(format, "mat") == 0)
         printf("  x-name: X  # variables\n  y-name: Y\n"
                "  partition: own  # a cell of matrices, one an agent; iid for a single matrix\n");

@@ -99,6 +99,7 @@ char *cli_data_json(const cli_data_facts *facts)
     tacit_json_count(&json, "features", about->features);
     tacit_json_count(&json, "bytes", tacit_dataset_bytes(facts->source.data));
     tacit_json_count(&json, "dropped", facts->source.dropped);
+    tacit_json_count(&json, "blank", facts->source.blank);
     tacit_json_count(&json, "public_records", facts->source.public_records);
     tacit_json_count(&json, "common_test_records", about->common);
     tacit_json_text(&json, "scored_on",

@@ -106,7 +106,7 @@ static void say_leaks(const cli_data_facts *facts)
 {
     const char *leak[TACIT_LEAKS];
     size_t leaks = cli_data_leaks(facts, leak);
-    char text[300];
+    char text[500];
     int used = 0;
     for (size_t k = 0; k < leaks && used >= 0 && used < (int)sizeof text; k++)
         used +=
@@ -221,6 +221,11 @@ void cli_data_words(const cli_data_facts *facts)
         cli_count(facts->source.dropped, count, sizeof count);
         snprintf(text, sizeof text, "%s records with a missing value", count);
         say("left out", text);
+    }
+    if (facts->source.blank > 0) {
+        cli_count(facts->source.blank, count, sizeof count);
+        snprintf(text, sizeof text, "%s records with a missing value, which count", count);
+        say("blank", text);
     }
     if (facts->source.public_records > 0) {
         cli_count(facts->source.public_records, count, sizeof count);

@@ -157,3 +157,13 @@ uint32_t cli_threads(int64_t wanted)
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     return cores < 1 ? 1 : cores > 256 ? 256 : (uint32_t)cores;
 }
+
+void cli_say_leaks(const tacit_session *session)
+{
+    const char *leak[TACIT_LEAKS];
+    const size_t leaks = tacit_session_leaks(session, leak);
+    for (size_t i = 0; i < leaks; i++) {
+        printf("  %-22s", i == 0 ? "leaks, uncharged" : "");
+        cli_wrap(leak[i], 24, 24);
+    }
+}

@@ -129,16 +129,6 @@ static void say_budgets(const tacit_session *session)
 }
 
 /* What the epsilon above does not cover. */
-static void say_leaks(const tacit_session *session)
-{
-    const char *leak[TACIT_LEAKS];
-    const size_t leaks = tacit_session_leaks(session, leak);
-    for (size_t i = 0; i < leaks; i++) {
-        printf("  %-22s", i == 0 ? "leaks, uncharged" : "");
-        cli_wrap(leak[i], 24, 24);
-    }
-}
-
 /* And what of the folder it covers: nothing. */
 static void say_keep(const tacit_session *session)
 {
@@ -174,7 +164,7 @@ static tacit_status say_words(tacit_session *session, const tacit_experiment *x,
     printf("  %-22s%s (%s)\n", "messages", messages, bytes);
     say_privacy(x, &outcome);
     say_budgets(session);
-    say_leaks(session);
+    cli_say_leaks(session);
     say_keep(session);
     return TACIT_OK;
 }

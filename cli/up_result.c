@@ -65,8 +65,11 @@ static void put_metrics(tacit_json *json, const tacit_session *session, const ta
     tacit_json_end(json, '}');
 }
 
-static void put_privacy(tacit_json *json, const tacit_experiment *x, const sum *s)
+static void put_privacy(tacit_json *json, const up_outcome *o, const sum *s)
 {
+    const tacit_experiment *x = o->experiment;
+    const char *leak[TACIT_LEAKS];
+    const size_t leaks = tacit_session_leaks(o->session, leak);
     char sees[TACIT_SEES];
     tacit_json_begin(json, "privacy", '{');
     tacit_json_text(json, "adversary",
@@ -80,6 +83,10 @@ static void put_privacy(tacit_json *json, const tacit_experiment *x, const sum *
     tacit_json_bool(json, "unbounded", isinf(s->epsilon));
     tacit_json_real(json, "delta", x->privacy.delta);
     tacit_json_count(json, "releases", s->releases);
+    tacit_json_begin(json, "leaks", '[');
+    for (size_t k = 0; k < leaks; k++)
+        tacit_json_text(json, NULL, leak[k]);
+    tacit_json_end(json, ']');
     tacit_json_end(json, '}');
 }
 
@@ -104,7 +111,7 @@ static tacit_status tell_json(const up_outcome *o, const tacit_up_result *r, tac
     if (tacit_dataset_scores_on_all(tacit_session_data(o->session)))
         tacit_json_text(&json, "scored_on", "all");
     put_metrics(&json, o->session, r);
-    put_privacy(&json, o->experiment, &s);
+    put_privacy(&json, o, &s);
     tacit_json_count(&json, "messages", s.messages);
     tacit_json_count(&json, "bytes", s.bytes);
     tacit_json_count(&json, "ticks", s.ticks);
@@ -199,6 +206,7 @@ static void tell_words(const up_outcome *o, const tacit_up_result *r)
     say_scores(o, r);
     printf("  %-22s%s (%s)\n", "messages", messages, bytes);
     say_privacy(o, &s);
+    cli_say_leaks(o->session);
     say_nodes(o, &s);
     if (o->folder)
         printf("  %-22s%s/\n", "folder", o->folder);

@@ -143,6 +143,8 @@ typedef struct cli_outcome {
 tacit_status cli_outcome_read(cli_outcome *out, tacit_session *session, tacit_error *err);
 /* A line of the result if agents are scored on everybody's records. */
 void cli_say_scored(const tacit_session *session);
+/* What its epsilon does not cover, a line each; nothing if it covers all. */
+void cli_say_leaks(const tacit_session *session);
 /* "unbounded", "0", "1.5". */
 void cli_epsilon(double epsilon, char *out, size_t size);
 /* "123.4 MB" */

@@ -152,6 +152,9 @@ typedef struct tacit_data_options {
     int64_t buckets;                 /* of each of them */
     char missing[TACIT_TEXT_MAX];    /* how a missing value is written, beside "" */
     int missing_rule;                /* tacit_missing_rule */
+    bool keep_count;                 /* records it leaves out stay as records of zeros */
+    /* libsvm */
+    int64_t width; /* features of a record; 0: the largest index that was seen */
     /* mat */
     char x_name[TACIT_TEXT_MAX], y_name[TACIT_TEXT_MAX]; /* variables */
     /* labels */
@@ -216,7 +219,14 @@ enum {
     TACIT_LEAK_SCALE = 4,    /* standardisation by an agent's own or by everybody's records */
     TACIT_LEAK_GRAPH = 8,    /* who talks to whom */
     TACIT_LEAK_CLAIM = 16,   /* nothing is clipped (privacy.claimed): epsilon is a mere claim */
-    TACIT_LEAKS = 5          /* how many bits there are */
+    TACIT_LEAK_WIDTH = 32,   /* how many features there are: the largest index seen */
+    TACIT_LEAK_CLASSES = 64, /* how many classes there are: the largest label seen */
+    /* where numbers of records are public (replace): */
+    TACIT_LEAK_COUNT = 128, /* records are left out for what is missing in them */
+    /* where they are not (add-remove): */
+    TACIT_LEAK_AGENTS = 256, /* agents are who has records in the file */
+    TACIT_LEAK_SPLIT = 512,  /* which records train, drawn by their number */
+    TACIT_LEAKS = 10         /* how many bits there are */
 };
 
 /* What a source knows beside the records. */
@@ -224,8 +234,10 @@ typedef struct tacit_source {
     tacit_dataset *data;
     tacit_targets targets;   /* what a similarity graph compares; dimension 0: nothing */
     bool targets_leak;       /* they were made from training records */
-    unsigned leaks;          /* TACIT_LEAK_ bits */
+    unsigned leaks;          /* TACIT_LEAK_ bits, where numbers of records are public */
+    unsigned leaks_number;   /* and those to be added where they are not */
     uint64_t dropped;        /* records left out for a missing value */
+    uint64_t blank;          /* records that count, but of zeros, for a missing value */
     uint64_t public_records; /* that nobody owns */
 } tacit_source;
 

@@ -85,6 +85,8 @@ uint32_t tacit_session_listeners(const tacit_session *session);
 /* What of the session's world was made from training records and charged to nobody, in words;
  * returns how many. An epsilon says nothing about those. */
 size_t tacit_session_leaks(const tacit_session *session, const char *words[TACIT_LEAKS]);
+/* TACIT_LEAK_ bits of a source; under add-remove numbers of records are to be hidden, too. */
+unsigned tacit_source_leaks(const tacit_source *source, tacit_adjacency adjacency);
 
 /* Releases charged so far, of all agents' ledgers; gifts to sums are counted with them. */
 uint64_t tacit_session_releases(const tacit_session *session);

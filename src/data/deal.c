@@ -44,6 +44,8 @@ typedef struct dealing {
     uint32_t *kept;          /* rows of it */
     uint32_t kept_count;
     uint64_t dropped;
+    uint8_t *blank; /* data.keep-count: rows that count and say nothing; NULL: none */
+    uint64_t blanks;
     bool fills;        /* there are missing features to fill */
     double *x;         /* a row, with room for the bias */
     double *stand_in;  /* for the agent's missing features */
@@ -63,6 +65,7 @@ static void dealing_clear(dealing *d)
         free(d->counts[split]);
     free(d->x);
     free(d->kept);
+    free(d->blank);
     tacit_shelf_clear(&d->shelf);
     free(d->stand_in);
     free(d->present);
@@ -73,6 +76,8 @@ static void dealing_clear(dealing *d)
 }
 
 /* ---- which rows, whose, for what ---- */
+
+#define LEFT_OUT TACIT_SPLITS /* the split of a blank row that nobody would be scored on */
 
 /* A record without a label teaches nothing: it goes under every rule. */
 static bool leave_out(dealing *d, const tacit_table *table, size_t row)
@@ -89,20 +94,61 @@ static bool leave_out(dealing *d, const tacit_table *table, size_t row)
     return false;
 }
 
+/* Records that would be left out stay and count, as records of zeros: nothing comes of them in a
+ * linear model, and nothing of how many there are. */
+static tacit_status claim_blanks(dealing *d, tacit_error *err)
+{
+    const int way = d->options->partition;
+    if (!d->options->keep_count)
+        return TACIT_OK;
+    if (way == TACIT_PARTITION_DIRICHLET || way == TACIT_PARTITION_SHARDS ||
+        way == TACIT_PARTITION_CLASSES)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "data.keep-count keeps records without a label, and this data.partition "
+                          "deals by labels; leave one of them out");
+    d->blank = calloc(d->table->rows, 1);
+    return d->blank ? TACIT_OK : tacit_out_of_memory(err);
+}
+
 static tacit_status drop_rows(dealing *d, tacit_error *err)
 {
     const tacit_table *table = d->table;
-    for (size_t row = 0; table->missing && row < table->rows; row++) {
-        if (leave_out(d, table, row)) {
+    tacit_status status = claim_blanks(d, err);
+    for (size_t row = 0; !status && table->missing && row < table->rows; row++) {
+        if (!leave_out(d, table, row))
+            continue;
+        if (d->blank) {
+            d->blank[row] = 1;
+            d->blanks++;
+        } else {
             d->owner[row] = TACIT_NOT_DEALT;
             d->dropped++;
         }
     }
-    if (d->dropped == table->rows)
+    if (status)
+        return status;
+    if (d->dropped + d->blanks == table->rows)
         return tacit_fail(err, TACIT_EINPUT,
                           "no record is left: every one has a missing value; set "
                           "data.missing-rule to \"zero\" or \"mean\", or leave columns out");
     return TACIT_OK;
+}
+
+/* Public records are chosen by place, so that no private one moves them; those that say nothing
+ * are left out of what is made of them. */
+static tacit_status drop_public(dealing *d, tacit_error *err)
+{
+    uint32_t kept = 0;
+    if (!d->blank || d->slice.rows == 0)
+        return TACIT_OK;
+    for (uint32_t k = 0; k < d->slice.rows; k++)
+        if (!d->blank[d->slice.row[k]])
+            d->slice.row[kept++] = d->slice.row[k];
+    d->slice.rows = kept;
+    return kept > 0 ? TACIT_OK
+                    : tacit_fail(err, TACIT_EINPUT,
+                                 "every public record (data.public) has a missing value; make more "
+                                 "of them public");
 }
 
 /* Which of the common test records stay. */
@@ -161,6 +207,12 @@ static tacit_status deal_splits(dealing *d, tacit_error *err)
     for (uint32_t i = 0; i < d->agents; i++) {
         uint32_t counts[TACIT_SPLITS], records = (uint32_t)(d->first[i + 1] - d->first[i]);
         tacit_split_deal(d->split + d->first[i], counts, i, records, d->options, &d->random);
+        for (uint64_t at = d->first[i]; d->blank && at < d->first[i + 1]; at++) {
+            if (d->blank[d->order[at]] && d->split[at] != TACIT_TRAIN) {
+                counts[d->split[at]]--;
+                d->split[at] = LEFT_OUT;
+            }
+        }
         for (int split = 0; split < TACIT_SPLITS; split++)
             d->counts[split][i] = counts[split];
     }
@@ -179,6 +231,11 @@ static void load_at(dealing *d, uint32_t agent, uint64_t at)
         tacit_table_get(d->table, d->order[at], d->x);
 }
 
+static bool is_blank(const dealing *d, uint64_t at)
+{
+    return d->blank && d->blank[d->order[at]];
+}
+
 /* What stands in for its missing features: 0, the mean of those its training records have, or that
  * of public records. */
 static void find_stand_ins(dealing *d, uint32_t agent)
@@ -193,7 +250,7 @@ static void find_stand_ins(dealing *d, uint32_t agent)
         return;
     memset(d->present, 0, width * sizeof *d->present);
     for (uint64_t at = d->first[agent]; at < d->first[agent + 1]; at++) {
-        if (d->split[at] != TACIT_TRAIN)
+        if (d->split[at] != TACIT_TRAIN || is_blank(d, at))
             continue;
         load_at(d, agent, at);
         for (size_t k = 0; k < width; k++) {
@@ -220,7 +277,7 @@ static void load_filled(dealing *d, uint32_t agent, uint64_t at)
 static void measure(dealing *d, uint32_t agent)
 {
     for (uint64_t at = d->first[agent]; at < d->first[agent + 1]; at++) {
-        if (d->split[at] == TACIT_TRAIN) {
+        if (d->split[at] == TACIT_TRAIN && !is_blank(d, at)) {
             load_filled(d, agent, at);
             tacit_scale_add(&d->scale, d->x);
         }
@@ -266,11 +323,18 @@ static tacit_status put_agent(dealing *d, uint32_t agent, tacit_error *err)
         status = tacit_scale_settle(&d->scale, err);
     }
     for (uint64_t at = d->first[agent]; at < d->first[agent + 1] && !status; at++) {
-        load_filled(d, agent, at);
-        finish_row(d);
+        if (d->split[at] == LEFT_OUT)
+            continue;
+        const bool blank = is_blank(d, at);
+        if (blank) {
+            memset(d->x, 0, (width_kept(d) + (o->bias ? 1U : 0U)) * sizeof *d->x);
+        } else {
+            load_filled(d, agent, at);
+            finish_row(d);
+        }
         tacit_split split = (tacit_split)d->split[at];
         status = tacit_dataset_put(d->data, agent, split, row[split]++, d->x,
-                                   label_of(d, d->table->y[d->order[at]]), err);
+                                   blank ? 1 : label_of(d, d->table->y[d->order[at]]), err);
     }
     return status;
 }
@@ -342,15 +406,36 @@ static tacit_status put_all(dealing *d, tacit_error *err)
     return status ? status : tacit_partition_name(d->data, d->table, o, err);
 }
 
+/* Labels in CSV that are numbers may be missing under every rule but "refuse". */
+static bool loses_unlabelled(const tacit_data_options *o)
+{
+    return o->missing_rule != TACIT_MISSING_REFUSE && o->source == TACIT_SOURCE_CSV &&
+           !o->labels_path[0] && !o->positive[0] && !o->classes[0];
+}
+
 /* Changing one record moves the agent's means and scale, and with them all its other records: no
- * sensitivity counts that. Public constants and zeros depend on no record. */
+ * sensitivity counts that. Public constants and zeros depend on no record. Likewise one record may
+ * change how many there are and of what width; with one more or less, who there is and which of
+ * the others train. Of records that were dealt by a draw the dealing stands for the world they
+ * come from. */
 static unsigned leaks(const dealing *d)
 {
     const tacit_data_options *o = d->options;
     bool scale =
         o->standardise == TACIT_STANDARDISE_AGENT || o->standardise == TACIT_STANDARDISE_POOLED;
     bool fill = d->fills && o->missing_rule == TACIT_MISSING_MEAN;
-    return (scale ? TACIT_LEAK_SCALE : 0U) | (fill ? TACIT_LEAK_FEATURES : 0U);
+    bool count = !o->keep_count && (o->missing_rule == TACIT_MISSING_DROP || loses_unlabelled(o));
+    bool width = o->source == TACIT_SOURCE_LIBSVM && o->width == 0 && o->components == 0;
+    return (scale ? TACIT_LEAK_SCALE : 0U) | (fill ? TACIT_LEAK_FEATURES : 0U) |
+           (count ? TACIT_LEAK_COUNT : 0U) | (width ? TACIT_LEAK_WIDTH : 0U);
+}
+
+/* Where one record more or less is to be hidden. */
+static unsigned leaks_of_number(const tacit_data_options *o)
+{
+    const bool split = o->test_fraction > 0 || o->validation_fraction > 0;
+    return o->partition == TACIT_PARTITION_OWN ? TACIT_LEAK_AGENTS | (split ? TACIT_LEAK_SPLIT : 0U)
+                                               : 0U;
 }
 
 tacit_status tacit_table_deal(tacit_source *out, const tacit_table *table,
@@ -378,6 +463,7 @@ tacit_status tacit_table_deal_tested(tacit_source *out, const tacit_table *table
         (status = claim_for_rows(&d, err)) || (status = drop_rows(&d, err)) ||
         (test && (status = keep_test(&d, err))) ||
         (status = tacit_slice_take(&d.slice, d.owner, table->rows, options, &d.random, err)) ||
+        (status = drop_public(&d, err)) ||
         (status = tacit_partition_deal(d.owner, &d.agents, table, options, &d.random, err)) ||
         (status = sort_by_agent(&d, err)) || (status = deal_splits(&d, err)) ||
         (status = put_all(&d, err)))
@@ -385,7 +471,9 @@ tacit_status tacit_table_deal_tested(tacit_source *out, const tacit_table *table
     out->data = d.data;
     d.data = NULL;
     out->leaks = leaks(&d);
+    out->leaks_number = leaks_of_number(options);
     out->dropped = d.dropped;
+    out->blank = d.blanks;
     out->public_records = d.slice.rows;
 out:
     dealing_clear(&d);

@@ -3,9 +3,10 @@
  * libsvm's text: a line a record, "label index:value index:value ...", indices from 1, ascending;
  * what is not there is 0; "#" starts a comment; "qid:7" is read over.
  *
- * The result is dense, and its width is the largest index. Because indices ascend, that is the
- * last one of some line: a glance at the ends of lines finds it before anything is claimed, and
- * the one pass over the numbers checks that they did ascend.
+ * The result is dense, and its width is the largest index, unless data.width says what it is: one
+ * record with a larger index would change the width of everybody's model. Because indices ascend,
+ * that is the last one of some line: a glance at the ends of lines finds it before anything is
+ * claimed, and the one pass over the numbers checks that they did ascend.
  *
  * A few bytes can ask for any width. So beside the limit for all data sets there is one relative
  * to the file: past 64 MiB, no more than 1024 bytes of table for a byte of text. Real sparse
@@ -113,7 +114,15 @@ static tacit_status claim(reader *r, const tacit_data_options *options, size_t l
     if (widest < 0)
         return tacit_fail(err, TACIT_EINPUT, "%s: no index:value pair anywhere; is it libsvm text?",
                           r->name);
-    r->features = widest < 1 ? 1 : widest <= MAX_INDEX ? (size_t)widest : SIZE_MAX;
+    if (options->width > 0 && widest > (double)options->width)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "%s:%" PRIu64 ": index %.0f is above data.width, which is \"%" PRId64
+                          "\"; raise it, or leave that out",
+                          r->name, r->widest_line, widest, options->width);
+    r->features = options->width > 0    ? (size_t)options->width
+                  : widest < 1          ? 1
+                  : widest <= MAX_INDEX ? (size_t)widest
+                                        : SIZE_MAX;
     if (!tacit_mul_size(r->rows, r->features, &bytes) ||
         !tacit_mul_size(bytes, tacit_scalar_size(scalar), &bytes) ||
         (bytes > SMALL && bytes / MOST_TIMES > len))

@@ -232,6 +232,7 @@ static tacit_status check_for_tables(const tacit_data_options *o, tacit_error *e
                 {o->subtract != 0, "subtract"},
                 {o->divide > 0 && o->divide != 1, "divide"},
                 {o->standardise_labels, "standardise-labels"},
+                {o->keep_count, "keep-count"},
                 {o->missing_rule == TACIT_MISSING_PUBLIC, "missing-rule \"public\""}};
     const bool table = !tacit_source_is_drawn(o->source) && o->source != TACIT_SOURCE_RATINGS &&
                        o->source != TACIT_SOURCE_SHARDS;
@@ -241,6 +242,9 @@ static tacit_status check_for_tables(const tacit_data_options *o, tacit_error *e
                               "data.%s is for tables of records, such as csv; leave it out",
                               keys[k].key);
     }
+    if (o->width != 0 && o->source != TACIT_SOURCE_LIBSVM)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "data.width is for libsvm, whose files do not say it; leave it out");
     if (o->whiten && o->source != TACIT_SOURCE_RATINGS && o->components == 0)
         return tacit_fail(err, TACIT_EINPUT,
                           "data.whiten is for ratings, whose items have public features, and for "

@@ -90,6 +90,12 @@ static const tacit_option options[] = {
     CHOICE("missing-rule", "refuse", missing_rules, missing_rule,
            "a missing value: an error, drop the record, zero, the agent's own mean, or that of "
            "public records"),
+    FLAG("keep-count", "false", keep_count,
+         "training records that \"missing-rule\" would leave out (always those without a label) "
+         "stay as records of zeros, so that their number tells nothing of them"),
+    COUNT("width", "0", 0, 1 << 24, width,
+          "libsvm: features of a record, larger indices are an error; 0: the largest index of the "
+          "file (which leaks)"),
     TEXT("x-name", "X", x_name, "mat: variable with the records; a cell of matrices: one an agent"),
     TEXT("y-name", "Y", y_name, "mat: variable with the labels"),
     TEXT("positive", "", positive,

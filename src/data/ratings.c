@@ -312,6 +312,10 @@ tacit_status tacit_data_ratings(tacit_source *out, const tacit_data_options *opt
     if ((status = tacit_making_features(&m, err)) || (status = tacit_making_whiten(&m, err)) ||
         (status = tacit_making_profiles(&m, err)) || (status = make_records(&m, scalar, err)))
         goto out;
+    if (!options->agents_path[0])
+        m.source.leaks_number |= TACIT_LEAK_AGENTS;
+    if (options->test_fraction > 0 || options->validation_fraction > 0)
+        m.source.leaks_number |= TACIT_LEAK_SPLIT;
     *out = m.source;
     m.source = (tacit_source){0};
 out:

@@ -35,6 +35,7 @@ typedef struct shards {
     char name[TACIT_SPLITS][TACIT_TEXT_MAX + 20];
     uint32_t *agent; /* numbers, rising */
     size_t agents;
+    bool listed; /* by agents.txt, not by who has rows */
     uint32_t *counts[TACIT_SPLITS];
     double *x; /* a row's features */
     size_t features;
@@ -191,8 +192,8 @@ static tacit_status list_agents(shards *s, tacit_error *err)
 {
     char name[TACIT_TEXT_MAX + 20];
     snprintf(name, sizeof name, "%s/" TACIT_SHARDS_LIST, s->options->path);
-    tacit_status status = tacit_bytes_exist(name, s->options->folder) ? read_list(s, name, err)
-                                                                      : gather_agents(s, err);
+    s->listed = tacit_bytes_exist(name, s->options->folder);
+    tacit_status status = s->listed ? read_list(s, name, err) : gather_agents(s, err);
     if (!status && s->agents == 0)
         status =
             tacit_fail(err, TACIT_EINPUT, "%.300s: there is no agent in it", s->name[TACIT_TRAIN]);
@@ -293,6 +294,7 @@ tacit_status tacit_data_shards(tacit_source *out, const tacit_data_options *opti
         status = make_data(s, scalar, err);
     if (!status) {
         out->data = s->data;
+        out->leaks_number = s->listed ? 0 : TACIT_LEAK_AGENTS;
         s->data = NULL;
     }
     for (int split = 0; split < TACIT_SPLITS; split++) {

@@ -428,5 +428,8 @@ const tacit_agreement *tacit_peer_agreement(const tacit_peer *peer)
 
 size_t tacit_peer_leaks(const tacit_peer *peer, const char *words[TACIT_LEAKS])
 {
-    return tacit_leak_words(peer->source.leaks, words);
+    const tacit_privacy_options *privacy = &peer->agreement.experiment.privacy;
+    const unsigned leaks = tacit_source_leaks(&peer->source, (tacit_adjacency)privacy->adjacency);
+    return tacit_leak_words(leaks & ~(unsigned)TACIT_LEAK_AGENTS,
+                            words); /* the members' list says who */
 }

@@ -8,6 +8,26 @@
 
 #include "experiment/files.h"
 #include "experiment/session.h"
+#include "model/linear.h"
+
+unsigned tacit_source_leaks(const tacit_source *source, tacit_adjacency adjacency)
+{
+    return adjacency == TACIT_REPLACE
+               ? source->leaks
+               : (source->leaks & ~(unsigned)TACIT_LEAK_COUNT) | source->leaks_number;
+}
+
+/* Of records that were drawn the labels are those of the task. */
+static unsigned leaks_of(const tacit_experiment *x, const tacit_source *source)
+{
+    unsigned leaks = tacit_source_leaks(source, (tacit_adjacency)x->privacy.adjacency);
+    if (x->model.loss == TACIT_SOFTMAX && x->model.classes == 0 &&
+        !tacit_source_is_drawn(x->data.source))
+        leaks |= TACIT_LEAK_CLASSES;
+    if (x->privacy.claimed && x->privacy.mechanism != TACIT_MECHANISM_NONE)
+        leaks |= TACIT_LEAK_CLAIM;
+    return leaks;
+}
 
 static tacit_status make_graph(tacit_session *s, tacit_error *err)
 {
@@ -16,9 +36,7 @@ static tacit_status make_graph(tacit_session *s, tacit_error *err)
         options->kind == TACIT_GRAPH_SIMILARITY || options->kind == TACIT_GRAPH_NEAREST;
     tacit_targets made = {0}, *targets = &s->source.targets;
     tacit_status status = TACIT_OK;
-    s->leaks = s->source.leaks;
-    if (s->experiment->privacy.claimed && s->experiment->privacy.mechanism != TACIT_MECHANISM_NONE)
-        s->leaks |= TACIT_LEAK_CLAIM;
+    s->leaks = leaks_of(s->experiment, &s->source);
     if (compares && options->compare != TACIT_COMPARE_TARGETS) {
         status = tacit_compare_agents(&made, s, (tacit_compare)options->compare, err);
         targets = &made;
@@ -160,6 +178,15 @@ size_t tacit_leak_words(unsigned leaks, const char *words[TACIT_LEAKS])
         {TACIT_LEAK_SCALE, "scales of features computed from training records"},
         {TACIT_LEAK_GRAPH, "the graph computed from training records"},
         {TACIT_LEAK_CLAIM, "records that nothing clips, so that epsilon is a claim " TACIT_UNSOUND},
+        {TACIT_LEAK_WIDTH, "the number of features, the largest index of any record (declare it by "
+                           "\"data.width\")"},
+        {TACIT_LEAK_CLASSES, "the number of classes, by the largest label of any record (declare "
+                             "it by \"model.classes\")"},
+        {TACIT_LEAK_COUNT, "numbers of records, as those with missing values are left out (keep "
+                           "them by \"data.keep-count\")"},
+        {TACIT_LEAK_AGENTS, "which agents there are, as those who have records"},
+        {TACIT_LEAK_SPLIT, "which records are for training, drawn by how many there are (not so "
+                           "without \"data.test-fraction\" and \"data.validation-fraction\")"},
     };
     size_t count = 0;
     for (size_t i = 0; i < TACIT_LEAKS; i++)

@@ -43,6 +43,28 @@ says 'label-column: "label"' "$TACIT" data ten.csv
 says 'partition iid' "$TACIT" data drafted.yaml
 printf '+1 1:0.5 3:1\n-1 2:4\n' >two.txt
 says 'source: libsvm' "$TACIT" data two.txt
+
+# ---- numbers that a record can change are named with every run, unless declared ----
+for k in 1 2 3 4 5 6; do echo "$((k % 2 * 2 - 1)) 1:0.$k 3:1"; done >wide.txt
+cat >wide.yaml <<'YAML'
+run: {name: wide, time: 2}
+data: {source: libsvm, path: wide.txt, partition: iid, agents: 3}
+graph: {kind: complete}
+privacy: {mechanism: gaussian, clip: 1, epsilon: 5, releases: 1}
+YAML
+says 'leaks, uncharged the number of features' "$TACIT" run wide.yaml --out wide
+grep -q '"leaks": \["the number of features' wide/summary.json || complain "the width: $(cat wide/summary.json)"
+says 'the number of features (data.width)' "$TACIT" data wide.yaml
+says '3 agents' "$TACIT" run wide.yaml --set data.width=3 --out declared
+grep -q '"leaks": \[\]' declared/summary.json || complain "a declared width leaks: $(cat declared/summary.json)"
+expect 3 'index 3 is above data.width' "$TACIT" run wide.yaml --set data.width=2
+(echo label,x,z; for k in 1 2 3 4 5 6; do echo "$((k % 2 * 2 - 1)),0.$k,1"; done; echo 1,?,1) >holes.csv
+holes=(wide.yaml --set data.source=csv --set data.path=holes.csv --set data.missing-rule=drop)
+says 'leaks, uncharged numbers of records' "$TACIT" run "${holes[@]}" --out holes
+says '3 agents' "$TACIT" run "${holes[@]}" --set data.keep-count=true --out kept
+grep -q '"leaks": \[\]' kept/summary.json || complain "a kept count leaks: $(cat kept/summary.json)"
+says 'blank 1 records' "$TACIT" data "${holes[@]}" --set data.keep-count=true
+
 head -c 300 "$TACIT" >binary
 expect 3 'neither text nor' "$TACIT" data binary
 : >empty.csv

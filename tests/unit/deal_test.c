@@ -264,6 +264,73 @@ static void test_missing_values_become_zero_or_means(void **state)
     }
 }
 
+/* Twelve records of two agents; the one at `hole` lacks a feature, or its label. */
+static tacit_table twelve(int hole, bool label)
+{
+    tacit_table t = make_table(12, 2, TACIT_F64);
+    own(&t, 2);
+    for (int k = 0; k < 12; k++) {
+        const double x[2] = {k == hole && !label ? NAN : 3 + k, 1 + k};
+        put(&t, (size_t)k, x, 2);
+    }
+    if (hole >= 0 && label) {
+        t.missing = true;
+        t.y[hole] = NAN;
+    }
+    return t;
+}
+
+/* With data.keep-count a hole in one record changes that record and nothing else: neither how many
+ * there are for training, nor which, nor any other. It has become zeros, the bias too, and where
+ * it would be scored on it is left out. */
+static void test_holes_do_not_change_counts(void **state)
+{
+    (void)state;
+    tacit_data_options o = plain();
+    o.missing_rule = TACIT_MISSING_DROP;
+    o.keep_count = true;
+    o.bias = true;
+    o.test_fraction = 0.34;
+    tacit_table whole = twelve(-1, false);
+    tacit_source a = deal(&whole, &o, 1);
+    uint32_t blanks = 0, left_out = 0;
+    for (int hole = 0; hole < 24; hole++) {
+        tacit_table t = twelve(hole % 12, hole >= 12);
+        tacit_source b = deal(&t, &o, 1);
+        assert_int_equal(b.leaks, 0);
+        assert_int_equal(b.blank, 1);
+        assert_int_equal(b.dropped, 0);
+        for (uint32_t i = 0; i < 2; i++) {
+            const uint32_t rows = tacit_dataset_rows(a.data, i, TACIT_TRAIN);
+            assert_int_equal(tacit_dataset_rows(b.data, i, TACIT_TRAIN), rows);
+            left_out += tacit_dataset_rows(a.data, i, TACIT_TEST) -
+                        tacit_dataset_rows(b.data, i, TACIT_TEST);
+            for (uint32_t r = 0; r < rows; r++) {
+                double x[3], y[3];
+                get(&a, i, TACIT_TRAIN, r, x);
+                get(&b, i, TACIT_TRAIN, r, y);
+                if ((int)x[0] - 3 != hole % 12) {
+                    assert_memory_equal(x, y, sizeof x);
+                    continue;
+                }
+                assert_true(y[0] == 0 && y[1] == 0 && y[2] == 0);
+                blanks++;
+            }
+        }
+        tacit_source_clear(&b);
+        tacit_table_clear(&t);
+    }
+    assert_int_equal(blanks, 16);
+    assert_int_equal(left_out, 8);
+    tacit_source_clear(&a);
+    tacit_table_clear(&whole);
+    tacit_error err = {0};
+    tacit_table t = twelve(3, false);
+    o.partition = TACIT_PARTITION_DIRICHLET;
+    check_fails(tacit_table_deal(&a, &t, &o, 1, &err), TACIT_EINPUT, &err, "data.keep-count");
+    tacit_table_clear(&t);
+}
+
 static void test_records_with_holes_are_dropped(void **state)
 {
     (void)state;
@@ -273,7 +340,7 @@ static void test_records_with_holes_are_dropped(void **state)
     o.missing_rule = TACIT_MISSING_DROP;
     tacit_source s = deal(&t, &o, 1);
     assert_int_equal(s.dropped, 4);
-    assert_int_equal(s.leaks, 0);
+    assert_int_equal(s.leaks, TACIT_LEAK_COUNT); /* one hole more, and one record less */
     assert_int_equal(tacit_dataset_agents(s.data), 3);
     assert_int_equal(tacit_dataset_rows(s.data, 0, TACIT_TRAIN), 2);
     assert_int_equal(tacit_dataset_rows(s.data, 1, TACIT_TRAIN), 0);
@@ -652,6 +719,7 @@ int main(void)
         cmocka_unit_test(test_agents_without_records),
         cmocka_unit_test(test_missing_values_become_zero_or_means),
         cmocka_unit_test(test_records_with_holes_are_dropped),
+        cmocka_unit_test(test_holes_do_not_change_counts),
         cmocka_unit_test(test_held_out_records_do_not_count),
         cmocka_unit_test(test_each_agent_is_standardised),
         cmocka_unit_test(test_pooled_scale_is_one_for_all),

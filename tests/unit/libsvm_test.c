@@ -50,6 +50,21 @@ static void test_all_spellings_read_alike(void **state)
     }
 }
 
+/* A width that was declared is that of every file, and no record can change it. */
+static void test_the_width_can_be_declared(void **state)
+{
+    (void)state;
+    tacit_data_options o = table_options(TACIT_SOURCE_LIBSVM);
+    static const char narrow[] = "1 2:5\n-1 1:1\n", wide[] = "1 2:5\n-1 1:1 7:1\n";
+    o.width = 6;
+    tacit_table t = table_good(tacit_read_libsvm, &o, narrow, strlen(narrow));
+    assert_int_equal(t.features, 6);
+    assert_true(table_at(&t, 0, 1) == 5 && table_at(&t, 1, 5) == 0);
+    tacit_table_clear(&t);
+    table_refused(tacit_read_libsvm, &o, wide, strlen(wide),
+                  "file:2: index 7 is above data.width, which is \"6\"");
+}
+
 static void test_errors_say_where_and_what(void **state)
 {
     (void)state;
@@ -171,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_spellings_read_alike),
+        cmocka_unit_test(test_the_width_can_be_declared),
         cmocka_unit_test(test_errors_say_where_and_what),
         cmocka_unit_test(test_hostile_sizes),
         cmocka_unit_test(test_truncation),

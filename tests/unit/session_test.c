@@ -33,6 +33,14 @@ static void end(tacit_session *session, tacit_experiment *x)
 #define TASK \
     "data: {agents: 40, dimension: 2, min-records: 1000, max-records: 1000, label-noise: 0}\n"
 
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
 /* With many records in two dimensions a model learned alone points where the target points, so
  * the graph of the models has nearly the weights of the graph of the targets. */
 static void test_models_tell_nearly_what_targets_tell(void **state)
@@ -168,12 +176,60 @@ static void test_ledgers_of_many_agents_share_lines(void **state)
     assert_in_range(shared.entries, 10001, 2 * 10001);
 }
 
+/* Counts, widths and lists that one record can change are named with every run, unless they were
+ * declared. */
+static void test_numbers_made_of_records_are_named(void **state)
+{
+    (void)state;
+#define CSV "data: {source: csv, path: leak.csv, agent-column: a, label-column: y, test-fraction: "
+#define SVM "data: {source: libsvm, path: leak.svm, partition: iid, agents: 2, test-fraction: 0.3"
+#define FEW \
+    "graph: {kind: complete}\nprivacy: {mechanism: gaussian, clip: 1, epsilon: 9, releases: 1"
+#define REPLACE "}\n" FEW "}\n"
+#define REMOVE "}\n" FEW ", adjacency: add-remove}\nprotocol: {name: alone}\n"
+    static const struct {
+        const char *yaml, *words[3];
+    } cases[] = {
+        {CSV "0.3" REPLACE, {NULL}},
+        {CSV "0.3, missing-rule: drop" REPLACE, {"numbers of records"}},
+        {CSV "0.3, missing-rule: zero" REPLACE, {"numbers of records"}}, /* without a label */
+        {CSV "0.3, missing-rule: drop, keep-count: true" REPLACE, {NULL}},
+        {CSV "0.3, missing-rule: drop" REMOVE, {"which agents", "which records are for training"}},
+        {CSV "0" REMOVE, {"which agents"}},
+        {SVM REPLACE, {"the number of features"}},
+        {SVM ", width: 9" REPLACE, {NULL}},
+        {SVM ", width: 9" REMOVE, {NULL}},
+        {SVM ", width: 9}\nmodel: {loss: softmax" REPLACE, {"the number of classes"}},
+        {SVM ", width: 9}\nmodel: {loss: softmax, classes: 2" REPLACE, {NULL}},
+    };
+    write_file("leak.csv", "a,x,y\n1,1,1\n1,2,-1\n1,3,1\n2,1,1\n2,2,-1\n2,4,1\n");
+    write_file("leak.svm", "1 1:1\n1 2:1\n1 1:1 2:1\n1 1:1\n1 2:1\n1 1:1\n");
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const char *words[TACIT_LEAKS];
+        tacit_experiment x;
+        tacit_session *session = make(&x, cases[k].yaml, 1);
+        const size_t count = tacit_session_leaks(session, words);
+        size_t expected = 0;
+        while (expected < 3 && cases[k].words[expected])
+            expected++;
+        if (count != expected)
+            fail_msg("case %zu: %zu leaks named, not %zu: %s", k, count, expected,
+                     count ? words[0] : "");
+        for (size_t i = 0; i < count; i++)
+            assert_int_equal(strncmp(words[i], cases[k].words[i], strlen(cases[k].words[i])), 0);
+        end(session, &x);
+    }
+    unlink("leak.csv");
+    unlink("leak.svm");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_models_tell_nearly_what_targets_tell),
         cmocka_unit_test(test_means_know_nothing_of_labels),
         cmocka_unit_test(test_leaks_are_named),
+        cmocka_unit_test(test_numbers_made_of_records_are_named),
         cmocka_unit_test(test_ledgers_of_many_agents_share_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -368,6 +368,14 @@ static void test_public_means_stand_in(void **state)
     static const double want[] = {15, 1, 2, 0}; /* nothing is known of b in public: 0 */
     for (size_t k = 0; k < 4; k++)
         check_near(got[k], want[k], 1e-12);
+    /* A record without a label would be left out, and the number of records tell of it. */
+    assert_int_equal(s.leaks, TACIT_LEAK_COUNT);
+    tacit_source_clear(&s);
+    o.keep_count = true;
+    check_ok(tacit_data_csv_text(&s, &o, "p.csv", text, sizeof text - 1, TACIT_F64, 1, &err), &err);
+    assert_int_equal(all_rows(&s, got, label), 2);
+    for (size_t k = 0; k < 4; k++)
+        check_near(got[k], want[k], 1e-12);
     assert_int_equal(s.leaks, 0);
     tacit_source_clear(&s);
 }

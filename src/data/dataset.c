@@ -349,7 +349,7 @@ uint64_t tacit_dataset_bytes(const tacit_dataset *data)
 
 size_t tacit_shard_rows(const tacit_shard *shard)
 {
-    return (size_t)shard->rows;
+    return shard ? (size_t)shard->rows : 0;
 }
 
 size_t tacit_shard_features(const tacit_shard *shard)
@@ -364,7 +364,7 @@ tacit_scalar tacit_shard_scalar(const tacit_shard *shard)
 
 bool tacit_shard_next(const tacit_shard *shard, size_t *cursor, tacit_batch *batch)
 {
-    if (*cursor >= shard->rows)
+    if (!shard || *cursor >= shard->rows)
         return false;
     const tacit_dataset *data = shard->data;
     size_t at = (size_t)shard->first + *cursor;

@@ -7,8 +7,9 @@
  *  1. The only thing computed from records is the gradient, under a permit; it is released once and
  *     then used as often as need be, never drawn anew.
  *  2. All agents begin with the same model, drawn from the name of the run.
- *  3. An agent without records, or whose budget is used up, has the gradient zero: it goes on
- *     averaging, which costs nothing.
+ *  3. An agent whose budget is used up has the gradient zero: it goes on averaging, which costs
+ *     nothing. So does one without records, where everybody may know that (consensus_has_none).
+ *     Where the number of records is a secret, it releases zero with noise and is charged.
  */
 #include "protocol/consensus.h"
 
@@ -92,7 +93,7 @@ tacit_status consensus_gradient(tacit_env *env, const consensus_shared *s, conse
     *out = tacit_new_public(env, s->shape);
     if (!*out)
         return tacit_out_of_memory(tacit_own_error(env));
-    if (tacit_facts_of(env)->records == 0 || self->spent)
+    if (consensus_has_none(s, tacit_facts_of(env)) || self->spent)
         return TACIT_OK;
     tacit_status status =
         consensus_cost(s, tacit_facts_of(env), self->noise, &cost, tacit_own_error(env));
@@ -225,7 +226,7 @@ static tacit_status set_clock(tacit_env *env, const consensus_shared *s, consens
 static tacit_status plan_noise(tacit_env *env, const consensus_shared *s, consensus_agent *self)
 {
     tacit_cost cost;
-    if (s->privacy.mechanism == TACIT_MECHANISM_NONE || tacit_facts_of(env)->records == 0)
+    if (s->privacy.mechanism == TACIT_MECHANISM_NONE || consensus_has_none(s, tacit_facts_of(env)))
         return TACIT_OK;
     tacit_status status = consensus_cost(s, tacit_facts_of(env), 0, &cost, tacit_own_error(env));
     self->noise = status == TACIT_OK ? cost.noise / s->privacy.clip : 0;

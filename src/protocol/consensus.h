@@ -156,6 +156,9 @@ void consensus_words_end(tacit_env *env, consensus_agent *self);
  * it. */
 tacit_status consensus_cost(const consensus_shared *s, const tacit_facts *facts, double sigma,
                             tacit_cost *cost, tacit_error *err);
+/* Is the agent known to be without records? Never where their number is a secret (add-remove, or
+ * unit user, with noise): what it says must then look like what others say. */
+bool consensus_has_none(const consensus_shared *s, const tacit_facts *facts);
 /* What each record is clipped to; infinity: it is not. */
 tacit_clip consensus_clip(const consensus_shared *s, const tacit_cost *cost);
 /* By what a gradient must be multiplied to be that of a lot of L expected records. */

@@ -6,7 +6,8 @@
  * an agent's records is public (adjacency replace) q = lot / m, each agent's own; under add-remove
  * m is a secret, so q must be said for all (privacy.sampling), and so must what sums are divided by
  * (lot). Noise is found for each agent's own q and budget, for as many gradients as it will
- * compute.
+ * compute. For unit user m is a secret, too; what is released then is one vector within the clip,
+ * the mean of clipped gradients, and that of an agent without records is zero.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -20,6 +21,17 @@ const char *const consensus_schedules[] = {"constant", "linear", "cosine", "expo
 static bool noisy(const consensus_shared *s)
 {
     return s->privacy.mechanism != TACIT_MECHANISM_NONE;
+}
+
+static bool counts_are_secret(const consensus_shared *s)
+{
+    return noisy(s) &&
+           (s->privacy.adjacency == TACIT_ADD_REMOVE || s->privacy.unit == TACIT_UNIT_USER);
+}
+
+bool consensus_has_none(const consensus_shared *s, const tacit_facts *facts)
+{
+    return facts->records == 0 && !counts_are_secret(s);
 }
 
 static uint64_t releases(const consensus_shared *s)
@@ -71,6 +83,8 @@ tacit_clip consensus_clip(const consensus_shared *s, const tacit_cost *cost)
 double consensus_scale(const consensus_shared *s, const tacit_facts *facts)
 {
     const double lot = (double)s->options.lot;
+    if (noisy(s) && s->privacy.unit == TACIT_UNIT_USER)
+        return 1; /* one vector, whatever lies behind it */
     if (noisy(s) && s->privacy.adjacency == TACIT_ADD_REMOVE)
         return 1 / lot; /* a sum was released */
     /* A mean over the expected lot was. */
@@ -79,11 +93,13 @@ double consensus_scale(const consensus_shared *s, const tacit_facts *facts)
 
 /* ---- checks ---- */
 
-static tacit_status check_add_remove(const consensus_shared *s, tacit_error *err)
+/* Nothing that all agents hear may depend on a number of records that is a secret. */
+static tacit_status check_counts(const consensus_shared *s, tacit_error *err)
 {
-    if (!noisy(s) || s->privacy.adjacency != TACIT_ADD_REMOVE)
+    const bool user = s->privacy.unit == TACIT_UNIT_USER;
+    if (!counts_are_secret(s))
         return TACIT_OK;
-    if (s->options.lot == 0)
+    if (!user && s->options.lot == 0)
         return tacit_fail(
             err, TACIT_EINPUT,
             "under \"privacy.adjacency: add-remove\" the number of an agent's records "
@@ -91,8 +107,9 @@ static tacit_status check_add_remove(const consensus_shared *s, tacit_error *err
             "\"protocol.lot\" (what sums are divided by)");
     if (tacit_model_lambda(s->model, 1) != tacit_model_lambda(s->model, 2))
         return tacit_fail(err, TACIT_EINPUT,
-                          "under \"privacy.adjacency: add-remove\" a regulariser must not tell the "
-                          "number of records: set \"model.lambda\"");
+                          "under \"%s\" a regulariser must not tell the number of records: set "
+                          "\"model.lambda\"",
+                          user ? "privacy.unit: user" : "privacy.adjacency: add-remove");
     return TACIT_OK;
 }
 
@@ -113,7 +130,7 @@ static tacit_status check_privacy(const consensus_shared *s, tacit_error *err)
         return tacit_fail(err, TACIT_EINPUT,
                           "lots hide who of the records took part, which says nothing about all of "
                           "an agent's: for \"privacy.unit: user\" leave out \"protocol.lot\"");
-    return check_add_remove(s, err);
+    return check_counts(s, err);
 }
 
 static tacit_status check_graph(consensus_shared *s, const tacit_graph *g, tacit_error *err)

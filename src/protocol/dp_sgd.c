@@ -140,7 +140,10 @@ static tacit_status setup(void *shared, const void *options, const tacit_setup *
     if (!setup->pooled)
         return tacit_fail(err, TACIT_EUSAGE,
                           "\"dp-sgd\" pools all data and runs in the simulator only");
-    if (tacit_shard_rows(setup->pooled) == 0)
+    const bool none = setup->privacy->mechanism == TACIT_MECHANISM_NONE;
+    /* Under add-remove an error would tell that there are none. */
+    if (tacit_shard_rows(setup->pooled) == 0 &&
+        (none || setup->privacy->adjacency == TACIT_REPLACE))
         return tacit_fail(err, TACIT_EINPUT, "there are no training records");
     tacit_setup alone = *setup;
     alone.graph = NULL; /* a curator needs nobody to talk to */

@@ -26,6 +26,8 @@
  *  - an owner's budget is split over the answers it will give, not over T (S11): a cap T_i that
  *    Bin(T, 1/N) exceeds with probability beta. Beyond it the owner rests. `split: horizon` is the
  *    paper's.
+ *  - with unit user an owner's mean gradient is all it says of its records: n_i = 1 for everybody,
+ *    and f is the mean over owners of their mean losses. n_i itself would be told uncovered.
  *  - N and n count the owners that are there: who is away or has spent its budget does not.
  *
  * Invariants:

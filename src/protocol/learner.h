@@ -63,7 +63,7 @@ typedef struct learner_owner {
     const tacit_public *point; /* where its gradient was asked for */
     uint64_t number;           /* of the query it may answer; 0: none */
     uint64_t waits;            /* its turn among those who wait; 0: it does not */
-    uint64_t records;          /* n_i, as it said first */
+    uint64_t records;          /* n_i, as it said first; unit user: 1 */
     uint64_t answers;          /* that counted */
     uint64_t standing;         /* learner_standing */
     double asked;              /* when `number` was */

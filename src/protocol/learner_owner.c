@@ -2,7 +2,7 @@
 /*
  * A data owner. Its clock says when it answers, its ledger how often.
  *
- *     start   tells the learner how many records it has
+ *     start   tells the learner how many records it has (unit user: 1)
  *     tick    request: asks for a query; broadcast: answers the last query, or asks for one
  *     query   request: answers, if its clock has ticked since its last answer
  *
@@ -17,7 +17,10 @@ static tacit_status wish(tacit_env *env, const learner_shared *s, int64_t what)
     tacit_public *word = tacit_new_public(env, &s->wish);
     if (!word)
         return tacit_out_of_memory(tacit_own_error(env));
-    tacit_public_set_int(word, 0, WISH_RECORDS, (int64_t)tacit_facts_of(env)->records);
+    /* Unit user: an owner is one whatever it holds, and the number of its records a secret. */
+    const bool user = s->privacy.unit == TACIT_UNIT_USER;
+    const int64_t weight = user ? 1 : (int64_t)tacit_facts_of(env)->records;
+    tacit_public_set_int(word, 0, WISH_RECORDS, weight);
     tacit_public_set_int(word, 0, WISH_WHAT, what);
     tacit_status status = tacit_send(env, (tacit_agent)s->options.learner, LEARNER_WISH, word);
     tacit_drop(env, word);

@@ -24,7 +24,7 @@ typedef struct tacit_env tacit_env;
 typedef struct tacit_facts {
     tacit_agent self;
     double now;
-    size_t records; /* m_i: public under `replace` */
+    size_t records; /* m_i: public under `replace` and unit record, else a secret */
     uint32_t neighbours;
     const uint32_t *neighbour; /* ids; in a simulation they are 0..n-1 */
     const double *weight;      /* W_ij */

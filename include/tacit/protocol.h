@@ -23,7 +23,8 @@ typedef struct tacit_setup {
     tacit_costs *costs;       /* for tacit_costs_vouch; NULL on a node */
     const tacit_graph *graph; /* who is near whom, as far as it is public; NULL on a node unless
                                  the protocol is TACIT_WHOLE */
-    const uint32_t *records;  /* m_i of every agent, public under `replace`; NULL on a node */
+    const uint32_t *records;  /* m_i of every agent, public for unit record under
+                               * `replace` only; NULL on a node */
     double until;             /* when the run ends, if that is settled; 0: it is not */
 } tacit_setup;
 

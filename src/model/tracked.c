@@ -40,6 +40,7 @@
 #define MOST_STEPS 0x1p50   /* a coordinate: doubles hold it to a quarter */
 #define ROUNDED 1.25        /* steps that rounding moves a difference of two coordinates by */
 #define ABOVE (1 + 0x1p-28) /* bounds are rounded up */
+#define USER_RECORDS 0x1p24 /* unit user: all agents round as if they had so many, the most */
 
 static double *numbers(const tacit_tracked *w)
 {
@@ -80,12 +81,14 @@ double tacit_tracked_moved(const tacit_tracking *how, const tacit_model *model, 
     const double curve = tacit_model_smoothness_bound(model, radius);
     const double k = keep - 2 * step * tacit_model_lambda(model, all_records);
     const double stretch = fmax(fabs(k), fabs(k - step * curve));
-    const double p = (double)model->features + 8, b = (double)records + 8;
+    const bool of_user = how->unit == TACIT_UNIT_USER; /* whose bound must not tell b */
+    const double p = (double)model->features + 8;
+    const double b = (of_user ? USER_RECORDS : (double)records) + 8;
     const double wrong = ROUNDING * ((fabs(k) + step * curve) * p * how->reach + step * b * clip) +
                          SLOPE_ERROR * step * radius;
     const double user = fabs(k) * moved + 2 * step * clip;
     const double record = stretch * moved + 2 * step * clip / (double)records;
-    return settle(how, (how->unit == TACIT_UNIT_USER ? user : fmin(user, record)) + 2 * wrong);
+    return settle(how, (of_user ? user : fmin(user, record)) + 2 * wrong);
 }
 
 /* ---- moving ---- */
@@ -213,6 +216,10 @@ static tacit_status check_descent(const tacit_tracking *how, const tacit_model *
     if (some.count > all || (some.count > 0 && some.first >= all))
         return tacit_fail(err, TACIT_EUSAGE, "there are %zu records, not %zu from %zu on", all,
                           some.count, some.first);
+    if (how->unit == TACIT_UNIT_USER && (double)some.count > USER_RECORDS)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "for \"privacy.unit: user\" a step takes at most %.0f records, not %zu",
+                          USER_RECORDS, some.count);
     if ((isfinite(how->clip) || isfinite(how->radius)) &&
         model->shape.segment[0].scalar != TACIT_F64)
         return tacit_fail(err, TACIT_EINPUT,

@@ -101,6 +101,22 @@ static tacit_status plan_costs(cd_shared *s, const tacit_setup *setup, tacit_err
                          "gradient", s->warm.costs.cost, s->warm.costs.groups, err);
 }
 
+/* For unit user m_i is a part of what is protected, and must not show in c_i and lambda_i. */
+static tacit_status check_user(const cd_options *o, const tacit_setup *setup, tacit_error *err)
+{
+    const tacit_privacy_options *privacy = setup->privacy;
+    if (privacy->mechanism == TACIT_MECHANISM_NONE || privacy->unit != TACIT_UNIT_USER ||
+        privacy->adjacency != TACIT_REPLACE)
+        return TACIT_OK;
+    const bool alike = o->full_confidence > 0 && o->full_confidence <= 1;
+    if (alike && tacit_model_lambda(setup->model, 1) == tacit_model_lambda(setup->model, 2))
+        return TACIT_OK;
+    return tacit_fail(err, TACIT_EINPUT,
+                      "for \"privacy.unit: user\" the number of an agent's records is a secret, "
+                      "but cd weighs agents by it; set \"protocol.full-confidence: 1\", so that "
+                      "all weigh the same, and \"model.lambda\"");
+}
+
 static tacit_status setup(void *shared, const void *options, const tacit_setup *setup,
                           tacit_error *err)
 {
@@ -111,6 +127,8 @@ static tacit_status setup(void *shared, const void *options, const tacit_setup *
         return status;
     status =
         personal_setup_silent(&s->common, s->options.mu, s->options.full_confidence, setup, err);
+    if (status == TACIT_OK)
+        status = check_user(&s->options, setup, err);
     if (status != TACIT_OK)
         return status;
     return plan_costs(s, setup, err);

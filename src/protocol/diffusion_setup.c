@@ -45,6 +45,11 @@ static tacit_status check_noise(const diffusion_options *o, const tacit_privacy_
         return tacit_fail(err, TACIT_EINPUT,
                           "models are no choices: \"privacy.mechanism\" must be "
                           "gaussian, laplace or none");
+    if (noisy && privacy->adjacency != TACIT_REPLACE)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "under \"privacy.adjacency: add-remove\" the number of an agent's "
+                          "records is a secret, but what diffusion tells is a function of all "
+                          "records and of their number; use \"replace\"");
     if (noisy && privacy->claimed)
         return tacit_fail(
             err, TACIT_EINPUT,
@@ -60,6 +65,18 @@ static tacit_status check_noise(const diffusion_options *o, const tacit_privacy_
                                 "\"protocol.sigma\""
                               : "how much noise? Set \"privacy.epsilon\" or \"protocol.sigma\"");
     return TACIT_OK;
+}
+
+/* For unit user the number of records is a part of what is protected: costs must not depend on it
+ * (tacit_tracked_moved), nor how an agent regularises. */
+static tacit_status check_user(const diffusion_shared *s, tacit_error *err)
+{
+    if (s->privacy.mechanism == TACIT_MECHANISM_NONE || s->privacy.unit != TACIT_UNIT_USER ||
+        tacit_model_lambda(s->model, 1) == tacit_model_lambda(s->model, 2))
+        return TACIT_OK;
+    return tacit_fail(err, TACIT_EINPUT,
+                      "for \"privacy.unit: user\" a regulariser must not tell the number of "
+                      "records: set \"model.lambda\"");
 }
 
 static tacit_status check_graph(diffusion_shared *s, const tacit_graph *g, tacit_error *err)
@@ -193,6 +210,8 @@ tacit_status diffusion_setup(void *shared, const void *options, const tacit_setu
                        "that protocol \"diffusion\" keeps; use \"chorus\" or \"cd\"");
     if (status == TACIT_OK)
         status = check_noise(&s->options, &s->privacy, err);
+    if (status == TACIT_OK)
+        status = check_user(s, err);
     if (status == TACIT_OK && setup->graph)
         status = check_graph(s, setup->graph, err);
     if (status == TACIT_OK)

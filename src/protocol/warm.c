@@ -18,12 +18,25 @@ static tacit_status cost_of(const void *ctx, const tacit_setup *setup, double ep
     return tacit_model_local_cost(setup->model, cost, &privacy, epsilon, w->how, err);
 }
 
+/* What is released is a multiple of a number that depends on how many records there are. */
+static tacit_status check_unit(const tacit_privacy_options *privacy, tacit_error *err)
+{
+    if (privacy->mechanism == TACIT_MECHANISM_NONE || privacy->unit == TACIT_UNIT_RECORD)
+        return TACIT_OK;
+    return tacit_fail(err, TACIT_EINPUT,
+                      "a local model tells how many records its agent has, which for "
+                      "\"privacy.unit: user\" is a secret; use \"privacy.unit: record\"");
+}
+
 tacit_status warm_prepare(warm_plan *plan, const warm_options *options, double radius,
                           double epsilon, const tacit_setup *setup, tacit_error *err)
 {
     *plan = (warm_plan){.how = {options->perturbation, options->lambda, options->records, radius},
                         .noisy = setup->privacy->mechanism != TACIT_MECHANISM_NONE};
     const wish w = {&plan->how, epsilon > 0};
+    tacit_status status = check_unit(setup->privacy, err);
+    if (status != TACIT_OK)
+        return status;
     return plan->noisy ? spending_once(&plan->costs, setup, epsilon, cost_of, &w, err) : TACIT_OK;
 }
 

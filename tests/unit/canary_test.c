@@ -168,7 +168,7 @@ static void laplace_lots_and_bare_values_are_scored(void **state)
 {
     (void)state;
     static const struct {
-        const char *sets[3];
+        const char *sets[5];
         tacit_audit_curve curve;
         double least; /* Clopper-Pearson bound with 150 trials */
     } worlds[] = {
@@ -181,12 +181,18 @@ static void laplace_lots_and_bare_values_are_scored(void **state)
         {{"privacy.mechanism=none", "privacy.noise=0", "protocol.name=global"},
          TACIT_CURVE_NONE,
          3},
-        {{"privacy.unit=user", "privacy.noise=0.5", "run.time=8"}, TACIT_CURVE_GAUSSIAN, 3},
+        {{"privacy.unit=user", "privacy.noise=0.5", "run.time=8", "protocol.full-confidence=1",
+          "model.lambda=0.1"},
+         TACIT_CURVE_GAUSSIAN,
+         3},
     };
     for (size_t k = 0; k < sizeof worlds / sizeof *worlds; k++) {
         outcome o;
         tacit_error err = {0};
-        check_ok(audit(&o, worlds[k].sets, 3, 150, 2, anybody, &err), &err);
+        size_t count = 0;
+        while (count < 5 && worlds[k].sets[count])
+            count++;
+        check_ok(audit(&o, worlds[k].sets, count, 150, 2, anybody, &err), &err);
         print_message("%s: claimed %.4g, shown %.4g\n", worlds[k].sets[0], o.facts.claimed,
                       tacit_audit_shown(&o.audit));
         assert_int_equal(o.facts.curve, worlds[k].curve);

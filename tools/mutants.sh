@@ -23,6 +23,18 @@ cd: regulariser dropped@src/protocol/cd.c@s/coef\[n\] = 1 - alpha - alpha.*;/coe
 cd: stale neighbour@src/protocol/personal.c@s/if (event->slot != TACIT_NO_SLOT)/if (event->slot != TACIT_NO_SLOT \&\& !self->view[event->slot])/@unit/cd_test
 model-propagation: no anchor@src/protocol/model_propagation.c@s/term\[n\] = self->anchor/term[n] = NULL/@unit/cd_test
 learner: owners weighed alike@src/protocol/learner_center.c@s#((double)owner->records / records)#(1 / owners)#@unit/learner_test
+observer: agents without records stay silent under add-remove@src/protocol/consensus_setup.c@s/return facts->records == 0 \&\& !counts_are_secret(s);/return facts->records == 0;/@unit/observer_test
+observer: users' numbers of records are public@src/protocol/consensus_setup.c@s/ || s->privacy.unit == TACIT_UNIT_USER)/)/@unit/observer_test
+observer: a mean under add-remove@src/model/gradient_grid.c@s/ || cost->adjacency == TACIT_ADD_REMOVE || records == 0/ || records == 0/@unit/observer_test
+observer: a mean of nets under add-remove@src/model/net_gradient.c@s/cost->adjacency == TACIT_ADD_REMOVE || records == 0 ? 1/records == 0 ? 1/@unit/observer_test
+observer: owners tell how many records a user has@src/protocol/learner_owner.c@s/user ? 1 : /false ? 1 : /@unit/observer_test
+observer: users weighed by their records in cd@src/protocol/cd.c@s/o->full_confidence > 0 \&\& o->full_confidence <= 1/o->full_confidence >= 0/@unit/observer_test
+observer: local models of users@src/protocol/warm.c@s/ || privacy->unit == TACIT_UNIT_RECORD)/ || privacy)/@unit/observer_test
+observer: a curator without records complains@src/protocol/dp_sgd.c@s/(none || setup->privacy->adjacency == TACIT_REPLACE)/true/@unit/observer_test
+observer: batches of users with any regulariser@src/protocol/diffusion_setup.c@s/s->privacy.unit != TACIT_UNIT_USER ||/s ||/@unit/observer_test
+observer: add-remove in one-shot@src/protocol/one_shot.c@s/o->adjacency != TACIT_REPLACE/o->adjacency > 99/@unit/observer_test
+observer: add-remove in chorus@src/protocol/chorus_setup.c@s/(noisy \&\& privacy->adjacency != TACIT_REPLACE)/false/@unit/observer_test
+observer: a protocol that is in no table@src/protocol/alone.c@s/.name = "alone"/.name = "lonely"/@unit/observer_test
 learner: an answer counts twice@src/protocol/learner_center.c@s/ || number != (int64_t)owner->number//@unit/learner_test
 learner: the printed inertia@src/protocol/learner_center.c@s/s->options.inertia == INERTIA_PRINTED/true/@unit/learner_test
 learner: budget for one answer too many@src/protocol/learner.c@s/return j;/return j - 1;/@unit/learner_test

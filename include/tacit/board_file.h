@@ -4,11 +4,11 @@
 /*
  * A board (board.h) as a file of JSON lines, for anybody to add up again:
  *
- *     {"schema":"tacit.board/1","run":...,"round":...,...,"total":[...],"beside_total":[...]}
+ *     {"schema":"tacit.board/2","run":...,"round":...,...,"total":[...],"beside_total":[...]}
  *     {"member":"ward-a","key":"<64 digits>","agents":"0-4 7"}          a line a member
  *     {"agent":0,"commit":...,"seed":...,"signature":...,"number":[...],"beside":[...]}
  *     {"from":0,"gone":3,"key":...,"signature":...}                     a line a key
- *     {"end":"tacit.board/1","hash":...}                                of all bytes before
+ *     {"end":"tacit.board/2","hash":...}                                of all bytes before
  *
  * Bytes are hexadecimal, numbers decimal. A board has one text and no other is read: whatever byte
  * of a file is another one, it is refused.

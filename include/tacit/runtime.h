@@ -63,6 +63,10 @@ typedef void tacit_metric_sink(void *ctx, double time, tacit_agent agent, const 
 
 #define TACIT_AGENT_KEY 32 /* bytes of a public key (Ed25519) */
 
+/* As what a simulated agent signs: "agent-7". */
+#define TACIT_SIMULATED_NAME 20
+void tacit_simulated_name(char name[TACIT_SIMULATED_NAME], uint32_t agent);
+
 typedef struct tacit_runtime tacit_runtime;
 typedef struct tacit_runtime_ops {
     const char *name;

@@ -324,6 +324,12 @@ tacit_status tacit_board_file_parse(tacit_board_file *file, const char *shown, c
                           "\"%.300s\" is no board; expected a file like state/board.jsonl of a "
                           "node that took part in \"tacit average\"",
                           shown);
+    if (!begins(text, len, "{\"schema\":\"" BOARD_SCHEMA "\""))
+        return tacit_fail(
+            err, TACIT_EVERIFY,
+            "\"%.300s\" is a board of another version of this program, or was edited; "
+            "this one reads " BOARD_SCHEMA,
+            shown);
     tacit_status status = check_hash(&r, text, len, last);
     if (!status)
         status = read_lines(&r, file);
@@ -357,19 +363,22 @@ void tacit_board_file_clear(tacit_board_file *file)
 
 /* ---- signatures ---- */
 
-static const uint8_t *key_of(const tacit_roster *roster, tacit_agent agent)
+/* The member that hosts an agent; NULL: nobody does. */
+static const tacit_node_member *host_of(const tacit_roster *roster, tacit_agent agent)
 {
     const uint32_t host = agent < roster->agents ? roster->host[agent] : TACIT_ROSTER_MEMBERS;
-    return host < roster->count ? roster->members[host].key : NULL;
+    return host < roster->count ? &roster->members[host] : NULL;
 }
 
 static tacit_status verify(void *ctx, tacit_agent agent, const void *text, size_t len,
                            const uint8_t signature[TACIT_SIGNATURE])
 {
     const tacit_board_file *f = ctx;
-    const uint8_t *key = key_of(&f->roster, agent);
-    return key && tacit_identity_signed(signature, key, f->board.run, agent, text, len) ? TACIT_OK
-                                                                                        : TACIT_NO;
+    const tacit_node_member *host = host_of(&f->roster, agent);
+    if (!host)
+        return TACIT_NO;
+    const tacit_signed_by by = {.run = f->board.run, .agent = agent, .name = host->name};
+    return tacit_identity_signed(signature, host->key, by, text, len) ? TACIT_OK : TACIT_NO;
 }
 
 /* Whoever signs for an agent is who the list says. */
@@ -377,12 +386,17 @@ static tacit_status check_known(const tacit_board_file *f, const tacit_roster *k
                                 tacit_error *err)
 {
     for (uint32_t a = 0; a < f->roster.agents; a++) {
-        const uint8_t *key = key_of(&f->roster, a), *right = key_of(known, a);
-        if (key && (!right || memcmp(key, right, TACIT_NODE_KEY) != 0))
+        const tacit_node_member *host = host_of(&f->roster, a), *right = host_of(known, a);
+        if (host && (!right || memcmp(host->key, right->key, TACIT_NODE_KEY) != 0))
             return tacit_fail(err, TACIT_EVERIFY,
                               "for agent %" PRIu32 " member \"%s\" signs on the board, with a key "
                               "that the list of members does not have for it",
-                              a, f->roster.members[f->roster.host[a]].name);
+                              a, host->name);
+        if (host && strcmp(host->name, right->name) != 0)
+            return tacit_fail(err, TACIT_EVERIFY,
+                              "for agent %" PRIu32 " \"%s\" signs on the board, with the key of "
+                              "\"%s\" by the list of members",
+                              a, host->name, right->name);
     }
     return TACIT_OK;
 }

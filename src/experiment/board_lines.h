@@ -6,7 +6,7 @@
 #include "report/json_read.h"
 #include "tacit/board_file.h"
 
-#define BOARD_SCHEMA "tacit.board/1"
+#define BOARD_SCHEMA "tacit.board/2"
 enum { BOARD_LINE = TACIT_JSON_BYTES, BOARD_BYTES = 1 << 30 };
 #define BOARD_WORK ((size_t)1 << 31) /* numbers that keys of a board stand for */
 

@@ -84,7 +84,7 @@ static tacit_status simulated_text(const tacit_session *s, const tacit_board *bo
         agents[k] = (uint32_t)board->word[k].agent;
         members[k].agents = &agents[k];
         members[k].count = 1;
-        snprintf(members[k].name, sizeof members[k].name, "agent-%u", agents[k]);
+        tacit_simulated_name(members[k].name, agents[k]);
         rt->ops->agent_key(rt, agents[k], members[k].key);
     }
     if (!status)

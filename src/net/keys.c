@@ -206,37 +206,37 @@ void tacit_identity_fingerprint(char text[TACIT_FINGERPRINT_TEXT],
 
 /* ---- who said what ---- */
 
-static void word_hash(uint8_t hash[crypto_generichash_BYTES], const uint8_t run[TACIT_RUN_ID],
-                      tacit_agent agent, const void *text, size_t len)
+/* The name with its final zero: where it ends is part of what is hashed. */
+static void word_hash(uint8_t hash[crypto_generichash_BYTES], tacit_signed_by by, const void *text,
+                      size_t len)
 {
-    static const char domain[] = "tacit agent's word 1";
-    uint8_t name[8];
+    static const char domain[] = "tacit agent's word 2";
+    uint8_t number[8];
     crypto_generichash_state h;
     for (int k = 0; k < 8; k++)
-        name[k] = (uint8_t)(agent >> 8 * k);
+        number[k] = (uint8_t)(by.agent >> 8 * k);
     crypto_generichash_init(&h, NULL, 0, crypto_generichash_BYTES);
     crypto_generichash_update(&h, (const uint8_t *)domain, sizeof domain);
-    crypto_generichash_update(&h, run, TACIT_RUN_ID);
-    crypto_generichash_update(&h, name, sizeof name);
+    crypto_generichash_update(&h, by.run, TACIT_RUN_ID);
+    crypto_generichash_update(&h, number, sizeof number);
+    crypto_generichash_update(&h, (const uint8_t *)by.name, strlen(by.name) + 1);
     crypto_generichash_update(&h, text, len);
     crypto_generichash_final(&h, hash, crypto_generichash_BYTES);
 }
 
 void tacit_identity_sign(uint8_t signature[TACIT_SIGNATURE], const tacit_identity *identity,
-                         const uint8_t run[TACIT_RUN_ID], tacit_agent agent, const void *text,
-                         size_t len)
+                         tacit_signed_by by, const void *text, size_t len)
 {
     uint8_t hash[crypto_generichash_BYTES];
-    word_hash(hash, run, agent, text, len);
+    word_hash(hash, by, text, len);
     crypto_sign_detached(signature, NULL, hash, sizeof hash, identity->secret);
 }
 
 bool tacit_identity_signed(const uint8_t signature[TACIT_SIGNATURE],
-                           const uint8_t public_key[TACIT_IDENTITY_BYTES],
-                           const uint8_t run[TACIT_RUN_ID], tacit_agent agent, const void *text,
-                           size_t len)
+                           const uint8_t public_key[TACIT_IDENTITY_BYTES], tacit_signed_by by,
+                           const void *text, size_t len)
 {
     uint8_t hash[crypto_generichash_BYTES];
-    word_hash(hash, run, agent, text, len);
+    word_hash(hash, by, text, len);
     return crypto_sign_verify_detached(signature, hash, sizeof hash, public_key) == 0;
 }

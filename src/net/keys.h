@@ -36,14 +36,18 @@ void tacit_identity_format(char text[TACIT_IDENTITY_TEXT],
                            const uint8_t public_key[TACIT_IDENTITY_BYTES]);
 tacit_status tacit_identity_parse(uint8_t public_key[TACIT_IDENTITY_BYTES], const char *text,
                                   tacit_error *err);
-/* What a peer signs for an agent it hosts (tacit_sign): a text of one agent of one run. */
+/* What a peer signs for an agent it hosts (tacit_sign): a text of one agent of one run, and the
+ * name under which the peer says it. */
+typedef struct tacit_signed_by {
+    const uint8_t *run; /* TACIT_RUN_ID */
+    tacit_agent agent;
+    const char *name; /* of the member */
+} tacit_signed_by;
 void tacit_identity_sign(uint8_t signature[TACIT_SIGNATURE], const tacit_identity *identity,
-                         const uint8_t run[TACIT_RUN_ID], tacit_agent agent, const void *text,
-                         size_t len);
+                         tacit_signed_by by, const void *text, size_t len);
 bool tacit_identity_signed(const uint8_t signature[TACIT_SIGNATURE],
-                           const uint8_t public_key[TACIT_IDENTITY_BYTES],
-                           const uint8_t run[TACIT_RUN_ID], tacit_agent agent, const void *text,
-                           size_t len);
+                           const uint8_t public_key[TACIT_IDENTITY_BYTES], tacit_signed_by by,
+                           const void *text, size_t len);
 /* For two people on the telephone: eight groups of four digits of a hash of the key. */
 #define TACIT_FINGERPRINT_TEXT 40
 void tacit_identity_fingerprint(char text[TACIT_FINGERPRINT_TEXT],

@@ -26,10 +26,10 @@ static char *sealed(const char *text, size_t *len)
     char *out = malloc(*len + 200);
     demand(out);
     memcpy(out, text, *len);
-    tacit_mask_hash(hash, "tacit.board/1", out, *len);
+    tacit_mask_hash(hash, "tacit.board/2", out, *len);
     sodium_bin2hex(digits, sizeof digits, hash, sizeof hash);
     *len +=
-        (size_t)snprintf(out + *len, 200, "{\"end\":\"tacit.board/1\",\"hash\":\"%s\"}\n", digits);
+        (size_t)snprintf(out + *len, 200, "{\"end\":\"tacit.board/2\",\"hash\":\"%s\"}\n", digits);
     return out;
 }
 

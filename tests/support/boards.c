@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "boards.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static circle all;
@@ -102,13 +103,20 @@ void boards_make(boards *b, uint64_t gone, double pair)
     boards_sign(b);
 }
 
+void boards_name(char name[64], tacit_agent agent)
+{
+    snprintf(name, 64, "ward-%zu", agent_of(agent));
+}
+
 static void sign(boards *b, tacit_agent agent, const uint8_t text[TACIT_MASK_KEY],
                  uint8_t signature[TACIT_SIGNATURE])
 {
-    tacit_identity_sign(signature, &b->identity[agent_of(agent)], b->board.run, agent, text,
-                        TACIT_MASK_KEY);
-    if (!tacit_identity_signed(signature, b->identity[agent_of(agent)].public_key, b->board.run,
-                               agent, text, TACIT_MASK_KEY))
+    char name[64];
+    boards_name(name, agent);
+    const tacit_signed_by by = {.run = b->board.run, .agent = agent, .name = name};
+    const tacit_identity *identity = &b->identity[agent_of(agent)];
+    tacit_identity_sign(signature, identity, by, text, TACIT_MASK_KEY);
+    if (!tacit_identity_signed(signature, identity->public_key, by, text, TACIT_MASK_KEY))
         fail_msg("a signature is not good when it was made");
     b->known[b->known_count].agent = agent;
     memcpy(b->known[b->known_count].text, text, TACIT_MASK_KEY);
@@ -139,8 +147,11 @@ tacit_status boards_verify(void *ctx, tacit_agent agent, const void *text, size_
         if (b->known[k].agent == agent && memcmp(b->known[k].text, text, len) == 0 &&
             memcmp(b->known[k].signature, signature, TACIT_SIGNATURE) == 0)
             return TACIT_OK;
-    return who < BOARD_AGENTS && tacit_identity_signed(signature, b->identity[who].public_key,
-                                                       b->board.run, agent, text, len)
+    char name[64];
+    boards_name(name, agent);
+    const tacit_signed_by by = {.run = b->board.run, .agent = agent, .name = name};
+    return who < BOARD_AGENTS &&
+                   tacit_identity_signed(signature, b->identity[who].public_key, by, text, len)
                ? TACIT_OK
                : TACIT_NO;
 }

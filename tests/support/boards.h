@@ -26,6 +26,8 @@ typedef struct boards {
 /* `gone`: bit k, agent k goes missing. `pair`: Gaussian noise of so many steps instead of masks.
  * What is on the board adds up to `total`, computed from what they hold without any mask. */
 void boards_make(boards *b, uint64_t gone, double pair);
+/* As what they sign: agent circle_name(k) is "ward-k". */
+void boards_name(char name[64], tacit_agent agent);
 /* Agents sign what is on the board now. */
 void boards_sign(boards *b);
 /* A tacit_board_verify with the boards as its context. */

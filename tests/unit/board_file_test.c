@@ -28,7 +28,7 @@ static void write_board(written *w, uint64_t gone, double pair)
     memset(w->member, 0, sizeof w->member);
     for (uint32_t k = 0; k < BOARD_AGENTS; k++) {
         w->agents[k + 1] = (uint32_t)circle_name(k);
-        snprintf(w->member[k].name, sizeof w->member[k].name, "ward-%u", k);
+        boards_name(w->member[k].name, circle_name(k));
         snprintf(w->member[k].endpoint, sizeof w->member[k].endpoint, "tcp://10.0.0.1:%u", 99 + k);
         memcpy(w->member[k].key, w->b.identity[k].public_key, TACIT_NODE_KEY);
         w->member[k].agents = &w->agents[k + 1];
@@ -107,9 +107,9 @@ static char *sealed(const char *text, size_t *len)
     char *out = malloc(last + 200);
     assert_non_null(out);
     memcpy(out, text, last);
-    tacit_mask_hash(hash, "tacit.board/1", out, last);
+    tacit_mask_hash(hash, "tacit.board/2", out, last);
     sodium_bin2hex(digits, sizeof digits, hash, sizeof hash);
-    *len = last + (size_t)snprintf(out + last, 200, "{\"end\":\"tacit.board/1\",\"hash\":\"%s\"}\n",
+    *len = last + (size_t)snprintf(out + last, 200, "{\"end\":\"tacit.board/2\",\"hash\":\"%s\"}\n",
                                    digits);
     return out;
 }
@@ -166,7 +166,9 @@ static void test_forged_with_a_hash(void **state)
     check_forged(&w, "\"total\":[", "\"total\":[9223372036854775808,", "totals");
     check_forged(&w, "\"total\":[", "\"total\":[1e3,", "totals");
     check_forged(&w, "\"total\":[", "\"total\":[-0,", "totals");
-    check_forged(&w, "\"tacit.board/1\"", "\"tacit.board/2\"", "another way");
+    check_forged(&w, "\"tacit.board/2\"", "\"tacit.board/9\"", "another version");
+    /* A name is what a member signed as, so that nobody can put another's there. */
+    check_forged(&w, "\"member\":\"ward-0\"", "\"member\":\"ward-9\"", "signature");
     free(w.text);
 }
 
@@ -186,6 +188,10 @@ static void test_known_members(void **state)
     check_ok(tacit_board_file_check(&f, &known, &err), &err);
     memcpy(known.members[1].key, w.b.identity[2].public_key, TACIT_NODE_KEY);
     check_fails(tacit_board_file_check(&f, &known, &err), TACIT_EVERIFY, &err, "\"ward-1\"");
+    memcpy(known.members[1].key, w.b.identity[1].public_key, TACIT_NODE_KEY);
+    snprintf(known.members[1].name, sizeof known.members[1].name, "bob");
+    check_fails(tacit_board_file_check(&f, &known, &err), TACIT_EVERIFY, &err,
+                "the key of \"bob\"");
     tacit_roster_clear(&known);
     list = tacit_roster_text(w.member + 1, BOARD_AGENTS - 1); /* the first is a stranger */
     check_ok(tacit_roster_parse(&known, "list", list, strlen(list), &err), &err);
@@ -193,6 +199,19 @@ static void test_known_members(void **state)
     check_fails(tacit_board_file_check(&f, &known, &err), TACIT_EVERIFY, &err, "\"ward-0\"");
     tacit_roster_clear(&known);
     tacit_board_file_clear(&f);
+    free(w.text);
+}
+
+/* Of another version of this program: said as that, in the first or the last line. */
+static void test_other_versions(void **state)
+{
+    (void)state;
+    written w;
+    tacit_error err = {0};
+    write_board(&w, 0, 0);
+    for (char *at = w.text; (at = strstr(at, "tacit.board/2")); at++)
+        at[strlen("tacit.board/")] = '1';
+    check_fails(look(w.text, w.len, &err), TACIT_EVERIFY, &err, "another version");
     free(w.text);
 }
 
@@ -233,9 +252,13 @@ static void test_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_there_and_back),     cmocka_unit_test(test_every_bit),
-        cmocka_unit_test(test_forged_with_a_hash), cmocka_unit_test(test_known_members),
-        cmocka_unit_test(test_no_board),           cmocka_unit_test(test_files),
+        cmocka_unit_test(test_there_and_back),
+        cmocka_unit_test(test_every_bit),
+        cmocka_unit_test(test_forged_with_a_hash),
+        cmocka_unit_test(test_known_members),
+        cmocka_unit_test(test_other_versions),
+        cmocka_unit_test(test_no_board),
+        cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -324,7 +324,10 @@ static tacit_status env_sign(void *ctx, const void *text, size_t len,
                              uint8_t signature[TACIT_SIGNATURE])
 {
     tacit_node *n = ctx;
-    tacit_identity_sign(signature, n->plan.identity, n->plan.run, n->at->plan->agent, text, len);
+    const tacit_signed_by by = {.run = n->plan.run,
+                                .agent = n->at->plan->agent,
+                                .name = n->plan.members[n->plan.self].name};
+    tacit_identity_sign(signature, n->plan.identity, by, text, len);
     return TACIT_OK;
 }
 
@@ -334,10 +337,10 @@ static tacit_status env_verify(void *ctx, tacit_agent agent, const void *text, s
 {
     tacit_node *n = ctx;
     const node_peer *peer = node_peer_of(n, agent);
-    return peer && peer->listed &&
-                   tacit_identity_signed(signature, peer->key, n->plan.run, agent, text, len)
-               ? TACIT_OK
-               : TACIT_NO;
+    if (!peer || !peer->listed)
+        return TACIT_NO;
+    const tacit_signed_by by = {.run = n->plan.run, .agent = agent, .name = peer->name};
+    return tacit_identity_signed(signature, peer->key, by, text, len) ? TACIT_OK : TACIT_NO;
 }
 
 /* ---- own data and metrics ---- */

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Signatures of simulated agents: real ones (Ed25519), by keys that follow from the run's seed.
+ * Each is a member of its own, and signs as "agent-NUMBER".
  *
  * All agents are checked by one process, and a key that is handed on arrives at hundreds of them:
  * what was found good once is remembered (a hash for each agent), so a simulation checks a
  * signature once, where real peers would each do so.
  */
+#include <inttypes.h>
 #include <pthread.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +58,11 @@ static void keys_of(const sim *s, uint32_t agent, uint8_t open[crypto_sign_PUBLI
     sodium_memzero(seed, sizeof seed);
 }
 
+void tacit_simulated_name(char name[TACIT_SIMULATED_NAME], uint32_t agent)
+{
+    snprintf(name, TACIT_SIMULATED_NAME, "agent-%" PRIu32, agent);
+}
+
 void sim_agent_key(const tacit_runtime *rt, tacit_agent agent, uint8_t key[TACIT_AGENT_KEY])
 {
     uint8_t secret[crypto_sign_SECRETKEYBYTES];
@@ -67,7 +75,10 @@ tacit_status sim_sign(void *ctx, const void *text, size_t len, uint8_t signature
     const sim_worker *w = ctx;
     tacit_identity own = {0};
     keys_of(w->sim, w->agent, own.public_key, own.secret);
-    tacit_identity_sign(signature, &own, w->sim->run, w->agent, text, len);
+    char name[TACIT_SIMULATED_NAME];
+    tacit_simulated_name(name, w->agent);
+    const tacit_signed_by by = {.run = w->sim->run, .agent = w->agent, .name = name};
+    tacit_identity_sign(signature, &own, by, text, len);
     tacit_identity_wipe(&own);
     return TACIT_OK;
 }
@@ -112,7 +123,10 @@ tacit_status sim_verify(void *ctx, tacit_agent agent, const void *text, size_t l
     if (recall(w->sim->signatures, (uint32_t)agent, hash))
         return TACIT_OK;
     sim_agent_key(&w->sim->runtime, agent, key);
-    if (!tacit_identity_signed(signature, key, w->sim->run, agent, text, len))
+    char name[TACIT_SIMULATED_NAME];
+    tacit_simulated_name(name, (uint32_t)agent);
+    const tacit_signed_by by = {.run = w->sim->run, .agent = agent, .name = name};
+    if (!tacit_identity_signed(signature, key, by, text, len))
         return TACIT_NO;
     remember(w->sim->signatures, (uint32_t)agent, hash);
     return TACIT_OK;

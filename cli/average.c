@@ -136,13 +136,15 @@ static const tacit_option options[] = {
      .fallback = "",
      .letter = 'v',
      .value_name = "NUMBER",
-     .help = "join: what this peer holds; with columns, numbers separated by commas",
+     .help = "refused: everybody on the machine can list command lines; see --values",
      AT(value)},
     {.key = "values",
      .type = TACIT_OPT_TEXT,
      .fallback = "",
      .value_name = "FILE",
-     .help = "join: the same from a file, a row a line",
+     .help =
+         "join: what this peer holds, a row a line, with columns numbers separated by commas; - "
+         "or nothing: from standard input, where a terminal is asked without showing it",
      AT(values)},
     {.key = "members",
      .type = TACIT_OPT_TEXT,
@@ -183,13 +185,13 @@ static const cli_example examples[] = {
      "how exact would it be? a number a line, a line a peer"},
     {"tacit average prepare talk --peers 10 --range 0:100 --epsilon 1",
      "a folder in which ten peers meet"},
-    {"tacit average join talk/node-003 --value 42.5",
-     "one of them; the result comes when all have joined"},
+    {"tacit average join talk/node-003",
+     "one of them: it asks what the peer holds, and the result comes when all have joined"},
     {"tacit average verify talk/node-003/state/board.jsonl -m talk/members.csv",
      "add up what they published; exit code 6 if anything is wrong"},
     {"tacit average prepare pay --members members.csv --range 0:200000 --epsilon 1",
      "peers with keys of their own, on machines of their own"},
-    {"tacit average join pay --key alice.key --value 61000", "and one of them"},
+    {"tacit average join pay --key alice.key --values salary.csv", "and one of them"},
     {"tacit average prepare ages --peers 30 --bins 0,18,30,45,60,120 --epsilon 2", "a histogram"},
 };
 
@@ -224,13 +226,14 @@ static void say_next(const char *folder, bool own_keys)
         snprintf(
             text, sizeof text,
             "give everybody these files; each peer on its machine: \"tacit average join %.300s "
-            "--key FILE --value NUMBER\"",
+            "--key FILE\", which asks for its number",
             folder);
     else
         snprintf(
             text, sizeof text,
-            "each peer: \"tacit average join %.300s/node-000 --value NUMBER\", node-001 and so "
-            "on. Who has this folder has the keys of all of them: to try it out. Peers who do "
+            "each peer: \"tacit average join %.300s/node-000\", node-001 and so on; it asks for "
+            "the number. Who has this folder has the keys of all of them: to try it out. Peers who "
+            "do "
             "not trust each other make their own keys (tacit keygen, then --members).",
             folder);
     printf("  %-22s", "next");
@@ -275,6 +278,13 @@ enum { PREPARE, JOIN, SIMULATE, VERIFY };
 
 static tacit_status check_flags(int word, const average_flags *f, tacit_error *err)
 {
+    if (*f->value)
+        return tacit_fail(
+            err, TACIT_EUSAGE,
+            "--value would show the number to everybody who can list the processes of this "
+            "machine; "
+            "leave it out and type the number when asked, or give it on standard input or in a "
+            "file, as in \"tacit average join DIR --values FILE\"");
     const struct {
         const char *flag;
         bool given, wanted;
@@ -283,7 +293,6 @@ static tacit_status check_flags(int word, const average_flags *f, tacit_error *e
         {"bins", *f->bins, word == PREPARE || word == SIMULATE},
         {"epsilon", f->epsilon != 0, word == PREPARE || word == SIMULATE},
         {"peers", f->peers != 0, word == PREPARE},
-        {"value", *f->value, word == JOIN},
         {"values", *f->values, word == JOIN},
         {"members", *f->members, word == VERIFY || word == PREPARE},
         {"key", *f->key, word == JOIN},
@@ -323,7 +332,7 @@ static tacit_status in_flags(tacit_status status, tacit_error *err)
 static tacit_status run(const cli_args *args, tacit_error *err)
 {
     static const char *const expected[] = {
-        "prepare DIR --peers 10 --range 0:100 --epsilon 1", "join DIR/node-000 --value 42.5",
+        "prepare DIR --peers 10 --range 0:100 --epsilon 1", "join DIR/node-000",
         "simulate VALUES.csv --range 0:100 --epsilon 1", "verify DIR/node-000/state/board.jsonl"};
     const average_flags *flags = args->flags;
     int word = 0;

@@ -40,6 +40,11 @@ char *average_json(const average_result *result); /* schema tacit.average/1; cal
 tacit_status average_join(const char *folder, const average_flags *flags, tacit_error *err);
 tacit_status average_simulate(const char *path, const average_flags *flags, tacit_error *err);
 tacit_status average_verify(const char *path, const average_flags *flags, tacit_error *err);
+/* ---- average_held.c ---- */
+/* From `file`; "" or "-": standard input, or typed unseen where that is a terminal. `folder`, for
+ * messages. */
+tacit_status average_read_held(tacit_held *values, const tacit_question *question, const char *file,
+                               const char *folder, tacit_error *err);
 /* A remark on stderr about numbers out of range. */
 void average_remark_clipped(const tacit_held *values, const tacit_question *question);
 

@@ -49,16 +49,6 @@ static tacit_status path_in(char *out, const char *folder, const char *name, tac
 
 /* ---- what it holds ---- */
 
-static tacit_status read_values(tacit_held *values, const joining *j, tacit_error *err)
-{
-    const average_flags *f = j->flags;
-    if (*f->value && *f->values)
-        return tacit_fail(err, TACIT_EUSAGE, "--value or --values, not both");
-    return *f->values
-               ? tacit_held_read(values, &j->question, f->values, err)
-               : tacit_held_parse(values, &j->question, "--value", f->value, strlen(f->value), err);
-}
-
 /* What was said before stays: `text` must be the same. It is freed. */
 static tacit_status keep_values(const joining *j, char *text, tacit_error *err)
 {
@@ -70,7 +60,7 @@ static tacit_status keep_values(const joining *j, char *text, tacit_error *err)
         if (!status && strcmp(old, text) != 0)
             status = tacit_fail(err, TACIT_EINPUT,
                                 "this peer has joined before and held something else: to go on "
-                                "leave --value out; another number needs another folder, and its "
+                                "leave --values out; another number needs another folder, and its "
                                 "epsilon comes on top");
         free(old);
     } else if (!status)
@@ -86,14 +76,9 @@ static tacit_status settle_values(const joining *j, tacit_error *err)
     tacit_status status = path_in(path, j->folder, VALUES, err);
     if (status)
         return status;
-    if (!*j->flags->value && !*j->flags->values)
-        return access(path, F_OK) == 0
-                   ? TACIT_OK
-                   : tacit_fail(err, TACIT_EUSAGE,
-                                "what does this peer hold? as in \"tacit average join %.200s "
-                                "--value 42.5\"",
-                                j->folder);
-    status = read_values(&values, j, err);
+    if (!*j->flags->values && access(path, F_OK) == 0)
+        return TACIT_OK; /* it goes on */
+    status = average_read_held(&values, &j->question, j->flags->values, j->folder, err);
     if (status)
         return status;
     if (!j->flags->quiet)
@@ -173,7 +158,7 @@ static tacit_status say(const joining *j, const tacit_answer *answer, double eps
 /* From the board as it is in its file, added up and its signatures checked by the list of members
  * that this peer has. */
 static tacit_status read_answer(tacit_answer *answer, const joining *j, const char *path,
-                                tacit_error *err)
+                                uint64_t releases, tacit_error *err)
 {
     tacit_board_file f;
     tacit_roster known;
@@ -186,6 +171,8 @@ static tacit_status read_answer(tacit_answer *answer, const joining *j, const ch
         status = tacit_board_file_check(&f, &known, err);
         if (!status && memcmp(f.board.run, j->plan.run, sizeof f.board.run) != 0)
             status = tacit_fail(err, TACIT_EVERIFY, "\"%.300s\" is the board of another run", path);
+        if (!status) /* it hosts one */
+            status = tacit_average_paid(&f.board, j->plan.hosted[0].agent, releases, err);
         if (!status)
             status = tacit_answer_of_board(answer, &j->question, &a->experiment, j->plan.agents,
                                            &f.board, err);
@@ -226,15 +213,15 @@ static tacit_status tell(void *ctx, const tacit_node *node, const char *summary,
     if (!status && access(path, F_OK) != 0)
         return say_none(j, node, err);
     if (!status)
-        status = read_answer(&answer, j, path, err);
+        status = tacit_node_look(node, &look, err);
     if (status)
         return status;
-    status = tacit_node_look(node, &look, err);
+    status = read_answer(&answer, j, path, look.agents[0].releases, err); /* it hosts one */
     if (!status) {
-        status = say(j, &answer, look.agents[0].epsilon, path, true, err); /* it hosts one */
-        tacit_node_status_clear(&look);
+        status = say(j, &answer, look.agents[0].epsilon, path, true, err);
+        tacit_answer_clear(&answer);
     }
-    tacit_answer_clear(&answer);
+    tacit_node_status_clear(&look);
     return status;
 }
 
@@ -271,7 +258,7 @@ static tacit_status tell_again(const joining *j, tacit_error *err)
     if (!status)
         status = path_in(path, j->plan.options->folder, BOARD, err);
     if (!status)
-        status = read_answer(&answer, j, path, err);
+        status = read_answer(&answer, j, path, epsilon > 0, err);
     if (status)
         return status;
     if (!j->flags->quiet)
@@ -292,6 +279,9 @@ static tacit_status open_peer(joining *j, tacit_error *err)
     if (status)
         return status;
     j->plan = *tacit_peer_plan(j->peer);
+    status = tacit_average_agrees(j->common, tacit_peer_agreement(j->peer), err);
+    if (status)
+        return status;
     if (strcmp(j->plan.protocol->name, "gopa") == 0 &&
         tacit_dataset_features(j->plan.data) == j->question.numbers && j->plan.hosted_count == 1)
         return TACIT_OK;

@@ -5,6 +5,7 @@
 #include "node.h"
 #include "verbs.h"
 
+#include "base/file.h"
 #include "base/writer.h"
 #include "runtime/node/words.h"
 
@@ -27,7 +28,7 @@ static tacit_status path_in(char *out, const char *folder, const char *name, tac
     return TACIT_OK;
 }
 
-/* Under another name first. */
+/* Under another name first. For its owner alone: scores and results may be in it. */
 tacit_status cli_node_put(const char *folder, const char *name, char *text, tacit_error *err)
 {
     char path[CLI_PATH_MAX], fresh[CLI_PATH_MAX + 8];
@@ -38,7 +39,9 @@ tacit_status cli_node_put(const char *folder, const char *name, char *text, taci
     }
     snprintf(fresh, sizeof fresh, "%s.tmp", path);
     unlink(fresh);
-    status = cli_write_file(fresh, text, false, err);
+    status = text ? tacit_file_create(fresh, 0600, text, strlen(text), "file", err)
+                  : tacit_out_of_memory(err);
+    free(text);
     if (!status && rename(fresh, path) != 0) {
         status = tacit_fail(err, TACIT_EINPUT, "cannot make \"%.300s\": %s", path, strerror(errno));
         unlink(fresh);

@@ -58,6 +58,9 @@ totals: an adder called away@src/protocol/totals_adder.c@s/trial > d->trial \&\&
 totals: nobody sits out@src/protocol/totals_speaker.c@s/k < 2 \&\& totals_head(v, 4)/k < 0/@unit/totals_attack_test
 totals: results missed for good@src/protocol/totals_speaker.c@s/totals_head(v, 3) > s->judged/0/@unit/totals_test
 average: a simulation whose noise follows from a number@cli/average_simulate.c@s/flags->seed < 0)$/false)/@e2e/average
+board: names that nobody signed@src/net/keys.c@/by.name, strlen(by.name)/d@unit/board_file_test
+average: an own word that the ledger does not know@src/experiment/average_answer.c@s/if (!there || releases > 0)/if (board)/@unit/average_test
+average: another question under the same name@src/experiment/average.c@s/if (status || strncmp(run, name, strlen(name)) == 0)/if (name[0])/@e2e/average
 gopa: risk without those opened by others@src/graph/gopa_risk.c@s/    if (!s->lying)/    if (s)/@unit/gopa_plan_test
 gopa: own share counted@src/protocol/totals_plan.c@s/const uint32_t own = c == 0;/const uint32_t own = 0;/@unit/totals_plan_test
 ledger: nothing charged@src/privacy/ledger.c@s/last->releases++;/;/@unit/release_test

@@ -16,6 +16,7 @@ typedef struct tacit_average_options {
     char bins[TACIT_TEXT_MAX];  /* "0,10,20,50": a histogram; "": none */
     int64_t columns;            /* numbers in a row */
     int what;                   /* tacit_average_what */
+    int64_t peers;              /* who are asked: agents 0 to peers - 1 */
 } tacit_average_options;
 extern const tacit_section tacit_average_section;
 
@@ -38,6 +39,9 @@ tacit_status tacit_question_make(tacit_question *question, const tacit_average_o
 void tacit_question_clear(tacit_question *question);
 /* FOLDER/question.yaml. */
 tacit_status tacit_question_read(tacit_question *question, const char *folder, tacit_error *err);
+/* The same as it stands there, unchecked. */
+tacit_status tacit_question_options(tacit_average_options *options, const char *folder,
+                                    tacit_error *err);
 
 /* ---- what a peer holds ---- */
 
@@ -108,6 +112,14 @@ void tacit_average_sees(char *out, size_t size, const tacit_experiment *experime
  * caller frees *node. */
 tacit_status tacit_average_enter(char **node, const char *folder, const char *key, double wait,
                                  tacit_error *err);
+/* Whether what a peer reads in FOLDER is what the others agreed on: question.yaml is the one the
+ * run is named by, and the list of members has each of the peers who are asked. */
+tacit_status tacit_average_agrees(const char *folder, const tacit_agreement *agreement,
+                                  tacit_error *err);
+/* TACIT_EVERIFY: a word of agent `self` is on a board that was checked, and its ledger, with so
+ * many releases, does not know of it: it is an old copy. */
+tacit_status tacit_average_paid(const tacit_board *board, tacit_agent self, uint64_t releases,
+                                tacit_error *err);
 /* The folder of the consortium that FOLDER/node.yaml belongs to (caller frees). */
 tacit_status tacit_average_place(char **folder, const char *node_folder, tacit_error *err);
 

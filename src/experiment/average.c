@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A folder in which peers meet for one private average (average.h). What was asked is in
- * question.yaml and, as a hash, in the name of the run: peers who were asked something else are in
- * another run, and hear nothing of each other.
+ * A folder in which peers meet for one private average (average.h). What was asked, and of how
+ * many, is in question.yaml and, as a hash, in the name of the run: peers who were asked something
+ * else are in another run, and hear nothing of each other. A peer whose question.yaml does not fit
+ * that name does not begin.
  */
 #include <errno.h>
 #include <ftw.h>
@@ -50,16 +51,40 @@ static tacit_status set(tacit_config *config, tacit_error *err, const char *fmt,
     return tacit_config_set(config, text, err);
 }
 
-static tacit_status set_name(tacit_config *config, const tacit_average_options *o, tacit_error *err)
+#define NAME "average-"
+enum { DIGITS = 16, NAME_ROOM = sizeof NAME + DIGITS };
+
+/* "average-" and a hash of the question. */
+static tacit_status question_name(char name[NAME_ROOM], const tacit_average_options *o,
+                                  tacit_error *err)
 {
     uint8_t hash[TACIT_MASK_KEY];
-    char digits[17], *text = question_text(o);
+    char digits[DIGITS + 1], *text = question_text(o);
     if (!text)
         return tacit_out_of_memory(err);
-    tacit_mask_hash(hash, "tacit question 1", text, strlen(text));
-    sodium_bin2hex(digits, sizeof digits, hash, 8);
+    tacit_mask_hash(hash, "tacit question 2", text, strlen(text));
+    sodium_bin2hex(digits, sizeof digits, hash, DIGITS / 2);
+    snprintf(name, NAME_ROOM, NAME "%s", digits);
     free(text);
-    return set(config, err, "run.name=average-%s", digits);
+    return TACIT_OK;
+}
+
+static tacit_status set_name(tacit_config *config, const tacit_average_options *o, tacit_error *err)
+{
+    char name[NAME_ROOM];
+    tacit_status status = question_name(name, o, err);
+    return status ? status : set(config, err, "run.name=%s", name);
+}
+
+/* The same question, asked of the same peers another time, is another run: what was signed in one
+ * means nothing in the other. */
+static tacit_status set_time(tacit_config *config, const tacit_average_options *o, tacit_error *err)
+{
+    char name[NAME_ROOM];
+    uint64_t once;
+    tacit_status status = question_name(name, o, err);
+    randombytes_buf(&once, sizeof once);
+    return status ? status : set(config, err, "run.name=%s-%016" PRIx64, name, once);
 }
 
 /* Of a histogram one number is 1 and the others 0, or a mean of such rows. They are all on a ball
@@ -137,6 +162,7 @@ tacit_status tacit_average_config(tacit_config *config, const tacit_average_plan
 
 typedef struct place {
     const tacit_average_plan *plan;
+    tacit_average_options question; /* the plan's, with the number of peers */
     tacit_folder folder;
     tacit_agreement agreement;
     uint32_t peers;
@@ -173,6 +199,8 @@ static tacit_status agree(place *p, tacit_error *err)
     tacit_question q = {.edge = NULL};
     tacit_config_init(&config);
     tacit_status status = tacit_average_config(&config, p->plan, err);
+    if (!status)
+        status = set_time(&config, &p->question, err);
     if (!status)
         status = tacit_experiment_init(&p->agreement.experiment, &config, err);
     if (!status)
@@ -224,6 +252,8 @@ static tacit_status name_members(place *p, tacit_error *err)
     if (status)
         return status;
     p->peers = p->plan->members ? p->roster.count : p->plan->peers;
+    p->question = p->plan->question;
+    p->question.peers = p->peers;
     if (p->peers < 3 || p->peers > TACIT_AVERAGE_PEERS)
         return tacit_fail(err, TACIT_EINPUT,
                           "%" PRIu32 " peers; expected 3 to %d: of two, each would know what the "
@@ -296,7 +326,7 @@ static tacit_status write_all(place *p, tacit_error *err)
     if (!status)
         status = write_text(p, "graph.edges", strdup("# everybody hears everybody\n"), err);
     if (!status)
-        status = write_text(p, "question.yaml", question_text(&p->plan->question), err);
+        status = write_text(p, "question.yaml", question_text(&p->question), err);
     /* Last: with it the folder is complete. */
     return status ? status
                   : write_text(p, "consortium.yaml", tacit_agreement_yaml(&p->agreement), err);
@@ -333,6 +363,54 @@ tacit_status tacit_average_prepare(const char *folder, const tacit_average_plan 
     free(p.members);
     free(p.agents);
     return status;
+}
+
+/* ---- is it what was agreed on? ---- */
+
+static tacit_status check_question(const char *folder, const tacit_average_options *o,
+                                   const char *run, tacit_error *err)
+{
+    char name[NAME_ROOM];
+    tacit_status status = question_name(name, o, err);
+    if (status || strncmp(run, name, strlen(name)) == 0)
+        return status;
+    return tacit_fail(err, TACIT_EINPUT,
+                      "\"%.200s/question.yaml\" is not the question that the run \"%.60s\" in "
+                      "\"consortium.yaml\" is named by: one of the files was changed; ask whoever "
+                      "prepared the folder for both",
+                      folder, run);
+}
+
+static tacit_status check_members(const char *list, int64_t peers, tacit_error *err)
+{
+    tacit_roster roster;
+    tacit_status status = tacit_roster_read(&roster, list, err);
+    if (status)
+        return status;
+    for (uint32_t k = 0; k < peers && !status; k++)
+        if (k >= roster.agents || roster.host[k] >= roster.count)
+            status = tacit_fail(err, TACIT_EINPUT,
+                                "\"%.300s\" lacks a member: nobody in it has agent %" PRIu32
+                                ", and %" PRId64 " peers are asked, agents 0 to %" PRId64
+                                "; everybody needs the whole list",
+                                list, k, peers, peers - 1);
+    if (!status && roster.agents > peers)
+        status = tacit_fail(err, TACIT_EINPUT,
+                            "\"%.300s\" has agent %" PRIu32 ", but %" PRId64
+                            " peers are asked, agents 0 to %" PRId64,
+                            list, roster.agents - 1, peers, peers - 1);
+    tacit_roster_clear(&roster);
+    return status;
+}
+
+tacit_status tacit_average_agrees(const char *folder, const tacit_agreement *agreement,
+                                  tacit_error *err)
+{
+    tacit_average_options o;
+    tacit_status status = tacit_question_options(&o, folder, err);
+    if (!status)
+        status = check_question(folder, &o, agreement->experiment.run.name, err);
+    return status ? status : check_members(agreement->consortium.members, o.peers, err);
 }
 
 /* ---- a peer's folder ---- */

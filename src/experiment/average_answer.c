@@ -111,6 +111,22 @@ tacit_status tacit_answer_of_session(tacit_answer *answer, const tacit_question 
     return TACIT_NO;
 }
 
+tacit_status tacit_average_paid(const tacit_board *board, tacit_agent self, uint64_t releases,
+                                tacit_error *err)
+{
+    bool there = false;
+    for (size_t k = 0; k < board->words; k++)
+        there |= board->word[k].agent == self;
+    if (!there || releases > 0)
+        return TACIT_OK;
+    return tacit_fail(
+        err, TACIT_EVERIFY,
+        "agent %" PRIu64 " of this peer is on the board, signed by its key, but its "
+        "ledger knows of no release: the state folder is older than what this peer has "
+        "said, such as a copy that was put back; its budget is spent all the same",
+        (uint64_t)self);
+}
+
 void tacit_answer_clear(tacit_answer *answer)
 {
     free(answer->value);

@@ -7,6 +7,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,13 @@ static const tacit_option options[] = {
      .choices = whats,
      .help = "what is asked for",
      AT(what)},
+    {.key = "peers",
+     .type = TACIT_OPT_INT,
+     .fallback = "0",
+     .min = 0,
+     .max = 1e9,
+     .help = "how many are asked; the list of members has all of them",
+     AT(peers)},
 };
 
 const tacit_section tacit_average_section = {.name = "average",
@@ -148,24 +156,29 @@ void tacit_question_clear(tacit_question *question)
     *question = (tacit_question){.edge = NULL};
 }
 
-tacit_status tacit_question_read(tacit_question *question, const char *folder, tacit_error *err)
+tacit_status tacit_question_options(tacit_average_options *out, const char *folder,
+                                    tacit_error *err)
 {
     static const tacit_section *const known[] = {&tacit_average_section};
     char *path = tacit_path_with(folder, "/question.yaml");
     tacit_config config;
-    tacit_average_options o;
-    *question = (tacit_question){.edge = NULL};
     tacit_config_init(&config);
     tacit_status status = path ? tacit_config_read(&config, path, err) : tacit_out_of_memory(err);
     if (!status)
-        status = tacit_config_apply(&config, &tacit_average_section, &o, err);
+        status = tacit_config_apply(&config, &tacit_average_section, out, err);
     if (!status)
         status = tacit_config_unused(&config, known, 1, err);
-    if (!status)
-        status = tacit_question_make(question, &o, err);
     tacit_config_clear(&config);
     free(path);
     return status;
+}
+
+tacit_status tacit_question_read(tacit_question *question, const char *folder, tacit_error *err)
+{
+    tacit_average_options o;
+    *question = (tacit_question){.edge = NULL};
+    tacit_status status = tacit_question_options(&o, folder, err);
+    return status ? status : tacit_question_make(question, &o, err);
 }
 
 /* ---- values ---- */
@@ -276,6 +289,8 @@ tacit_status tacit_held_parse(tacit_held *values, const tacit_question *question
     }
     if (!status && values->rows == 0)
         status = tacit_fail(err, TACIT_EINPUT, "\"%.300s\" has no number", shown);
+    if (line)
+        sodium_memzero(line, len + 1);
     free(line);
     if (status)
         tacit_held_clear(values);
@@ -292,12 +307,15 @@ tacit_status tacit_held_read(tacit_held *values, const tacit_question *question,
     if (status)
         return status;
     status = tacit_held_parse(values, question, path, text, len, err);
+    sodium_memzero(text, len);
     free(text);
     return status;
 }
 
 void tacit_held_clear(tacit_held *values)
 {
+    if (values->number)
+        sodium_memzero(values->number, values->rows * values->columns * sizeof *values->number);
     free(values->number);
     *values = (tacit_held){.number = NULL};
 }

@@ -13,8 +13,12 @@ expect 2 'expected one folder' "$TACIT" average prepare
 expect 2 '--range or --bins is missing' "$TACIT" average prepare talk --peers 10 --epsilon 1
 expect 2 '--epsilon is missing' "$TACIT" average prepare talk --peers 10 --range 0:1
 expect 2 'how many peers are there?' "$TACIT" average prepare talk --range 0:1 --epsilon 1
-expect 2 '--value does not go with "tacit average prepare"' \
-    "$TACIT" average prepare talk --peers 10 --range 0:1 --epsilon 1 --value 3
+expect 2 '--values does not go with "tacit average prepare"' \
+    "$TACIT" average prepare talk --peers 10 --range 0:1 --epsilon 1 --values three.csv
+# A number on the command line would be in the list of processes.
+expect 2 'who can list the processes of this machine; leave it out and type the number when asked' \
+    "$TACIT" average join nowhere --value 1
+expect 2 'or give it on standard input or in a file' "$TACIT" average join nowhere -v 1
 expect 3 '2 peers; expected 3 to 256' "$TACIT" average prepare talk --peers 2 --range 0:1 --epsilon 1
 expect 3 'the range "5:1" is not LEAST:MOST' "$TACIT" average prepare talk --peers 9 --range 5:1 --epsilon 1
 expect 3 'bins say the range themselves' \
@@ -25,7 +29,7 @@ expect 3 '(here: --absent, --colluders, --adders' \
     "$TACIT" average prepare talk --peers 9 --range 0:1 --epsilon 1 --colluders 5
 expect 3 'expected two numbers within 1e15' "$TACIT" average prepare talk --peers 9 --range 0:1e300 --epsilon 1
 expect 2 '--epsilon is missing, or 0' "$TACIT" average prepare talk --peers 9 --range 0:1 --epsilon 0
-expect 3 'cannot open "nowhere/node.yaml"' "$TACIT" average join nowhere --value 1
+expect 3 'cannot open "nowhere/node.yaml"' "$TACIT" average join nowhere
 expect 3 'cannot open "nothing.jsonl"' "$TACIT" average verify nothing.jsonl
 echo '{"schema":"tacit.ledger/1"}' >ledger.jsonl
 expect 3 'is no board' "$TACIT" average verify ledger.jsonl
@@ -115,13 +119,14 @@ fi
     complain "prepare: $(cat out.txt)"
 grep -q 'peers may meet here' out.txt || complain "$(cat out.txt)"
 expect 3 '"talk"' "$TACIT" average prepare talk --peers 10 --range 0:100 --epsilon 1
-expect 2 'what does this peer hold?' "$TACIT" average join talk/node-000
-expect 3 '"talk" is the folder of all peers' "$TACIT" average join talk --value 1
-expect 3 '--value:1: "inf" is no finite number' "$TACIT" average join talk/node-000 --value inf
+expect 2 'what does this peer hold?' "$TACIT" average join talk/node-000 </dev/null
+expect 3 '"talk" is the folder of all peers' "$TACIT" average join talk <<<1
+expect 3 'standard input:1: "inf" is no finite number' "$TACIT" average join talk/node-000 <<<inf
+expect 3 'standard input:1: "inf" is no finite number' "$TACIT" average join talk/node-000 --values - <<<inf
 for k in 0 1 2 3 4 5 6 7 8 9; do
     value=$((10 * k))
     [ $k -lt 9 ] || value=900 # out of range: 100
-    "$TACIT" average join talk/node-00$k --value $value --json >out.$k 2>err.$k &
+    "$TACIT" average join talk/node-00$k --json <<<$value >out.$k 2>err.$k &
     pid[k]=$!
 done
 for _ in $(seq 1000); do
@@ -152,7 +157,9 @@ END
 for k in 0 1 2 3 5 6 7 8 9; do
     "$TACIT" ledger show talk/node-00$k/state/agent-$k.ledger | grep -q ', 1 release$' ||
         complain "peer $k was not charged once: $("$TACIT" ledger show talk/node-00$k/state/agent-$k.ledger)"
-    [ "$(stat -c %a talk/node-00$k/values.csv)" = 600 ] || complain "values.csv is open to others"
+    for file in values.csv state/summary.json state/average.json; do
+        [ "$(stat -c %a talk/node-00$k/$file)" = 600 ] || complain "$file is open to others"
+    done
 done
 
 # ---- what was published: anybody can add it up, nobody can change it ----
@@ -181,6 +188,17 @@ expect 6 'edited or cut' "$TACIT" average verify cut
 sed '2s/,[0-9a-f]*,/,'"$(cut -d' ' -f2 talk/node-001/identity.key.pub)"',/;3d' talk/members.csv >others.csv
 expect 6 'with a key that the list of members does not have' "$TACIT" average verify $board --members others.csv
 
+# A name is what its member signed as: with another name and a fitting hash it is noticed.
+python3 - $board <<'END' || complain "renaming a member"
+import hashlib, sys
+lines = open(sys.argv[1], "rb").read().splitlines(keepends=True)[:-1]
+text = b"".join(lines).replace(b'"member":"node-003"', b'"member":"node-099"')
+assert text != b"".join(lines)
+digits = hashlib.blake2b(b"tacit.board/2\0" + text, digest_size=32).hexdigest()
+open("renamed", "wb").write(text + b'{"end":"tacit.board/2","hash":"%s"}\n' % digits.encode())
+END
+expect 6 'signature' "$TACIT" average verify renamed
+
 # ---- peers with keys of their own ----
 for k in 0 1 2; do
     "$TACIT" keygen peer$k.key --members list.csv --name peer$k --endpoint tcp://127.0.0.1:$((21000 + RANDOM % 10000)) \
@@ -191,11 +209,11 @@ expect 2 'which of them' "$TACIT" average prepare own --members list.csv --peers
     complain "prepare --members"
 [ "$(find own -type f | wc -l)" -eq 4 ] || complain "other files than those of all: $(ls -R own)"
 "$TACIT" keygen stranger.key --quiet >/dev/null
-expect 3 'is not in "own/members.csv"' "$TACIT" average join own --key stranger.key --value 1,2
+expect 3 'is not in "own/members.csv"' "$TACIT" average join own --key stranger.key <<<1,2
 printf '1,2\n3,4\n' >rows.csv
 "$TACIT" average join own --key peer0.key --values rows.csv --json >own.0 2>err.txt &
-"$TACIT" average join own --key peer1.key --value 2,6 --json >own.1 2>err.txt &
-"$TACIT" average join own --key peer2.key --value 5,0 >own.2 2>err.txt || complain "own key: $(cat err.txt)"
+"$TACIT" average join own --key peer1.key --json <<<2,6 >own.1 2>err.txt &
+"$TACIT" average join own --key peer2.key <<<5,0 >own.2 2>err.txt || complain "own key: $(cat err.txt)"
 wait
 python3 - <<'END' || complain "peers with keys of their own: $(cat own.0 own.1 own.2)"
 import json
@@ -210,7 +228,7 @@ grep -q 'mean 2  ' own.2 || complain "no second mean in words: $(cat own.2)"
 "$TACIT" average prepare few --peers 10 --range 0:100 --epsilon 100000 --absent 0.3 --patience 1 --wait 4 --quiet ||
     complain "prepare --absent 0.3"
 for k in 0 1 2 3 4 5 6; do
-    "$TACIT" average join few/node-00$k --value $((10 * k)) --json >few.$k 2>err.$k &
+    "$TACIT" average join few/node-00$k --json <<<$((10 * k)) >few.$k 2>err.$k &
     pid[k]=$!
 done
 for k in 0 1 2 3 4 5 6; do
@@ -219,15 +237,57 @@ done
 python3 -c 'import json; x = json.load(open("few.3")); assert x["members"] == 7, x
 assert abs(x["value"][0] - 30) < 7 * x["standard_error"] < 1, x' || complain "three did not come: $(cat few.3)"
 
+# ---- files that are not what was agreed on ----
+"$TACIT" average prepare odd --peers 5 --range 0:100 --epsilon 1 --quiet || complain "prepare odd"
+echo 7 >seven.csv
+cp odd/question.yaml question.yaml
+sed -i 's/0:100/0:200/' odd/question.yaml
+expect 3 'is not the question that the run "average-' "$TACIT" average join odd/node-000 --values seven.csv
+cp question.yaml odd/
+cp odd/members.csv members.csv
+sed -i '/^node-002,/d' odd/members.csv
+expect 3 'lacks a member: nobody in it has agent 2, and 5 peers are asked, agents 0 to 4' \
+    "$TACIT" average join odd/node-000
+expect 3 'is not in ' "$TACIT" average join odd/node-002 --values seven.csv
+cp members.csv odd/
+sed -i '/^node-004,/d' odd/members.csv # the last one: no number is left out
+expect 3 'lacks a member: nobody in it has agent 4' "$TACIT" average join odd/node-000
+[ ! -e odd/node-000/state/board.jsonl ] || complain "it began all the same"
+"$TACIT" average prepare other --peers 5 --range 0:100 --epsilon 1 --quiet
+! cmp -s odd/consortium.yaml other/consortium.yaml || complain "two averages are one run"
+
 # ---- nobody else comes ----
 "$TACIT" average prepare lonely --peers 4 --range 0:100 --epsilon 1 --patience 0.5 --wait 1 --quiet || complain "prepare"
-expect 4 'nothing was spent' "$TACIT" average join lonely/node-000 --value 1
+# At a terminal it asks, and what is typed does not show.
+python3 - "$TACIT" <<'END' || complain "asked at a terminal: $(cat err.txt)"
+import os, pty, subprocess, sys, time
+ours, theirs = pty.openpty()
+peer = subprocess.Popen([sys.argv[1], "average", "join", "lonely/node-000"], stdin=theirs,
+                        stdout=subprocess.DEVNULL, stderr=open("err.txt", "w"))
+while "what this peer holds" not in open("err.txt").read():
+    time.sleep(0.02)
+    assert peer.poll() is None
+import termios
+while termios.tcgetattr(theirs)[3] & termios.ECHO:
+    time.sleep(0.02)
+os.write(ours, b"61\n")
+code = peer.wait()
+os.set_blocking(ours, False)
+try:
+    shown = os.read(ours, 1000)
+except BlockingIOError:
+    shown = b""
+assert b"61" not in shown, shown
+assert termios.tcgetattr(theirs)[3] & termios.ECHO, "the terminal stays dumb"
+assert code == 4 and "nothing was spent" in open("err.txt").read(), code
+END
+grep -qx '0,61' lonely/node-000/values.csv || complain "not what was typed: $(cat lonely/node-000/values.csv)"
 "$TACIT" ledger show lonely/node-000/state/agent-0.ledger | grep -q ', 0 releases' || complain "charged for nothing"
 
 # ---- once more: the same answer, and nothing else ----
 "$TACIT" average join talk/node-003 --json 2>err.txt >again.txt || complain "again: $(cat err.txt)"
 cmp -s again.txt out.3 || complain "another answer: $(cat again.txt)"
 grep -q 'took part before' err.txt || complain "$(cat err.txt)"
-expect 3 'held something else' "$TACIT" average join talk/node-003 --value 31
+expect 3 'held something else' "$TACIT" average join talk/node-003 --values - <<<31
 "$TACIT" ledger show talk/node-003/state/agent-3.ledger | grep -q ', 1 release$' || complain "charged again"
 exit $failed

@@ -154,12 +154,26 @@ static void test_records(void **state)
                   "0,0,0,1\n");
 }
 
+/* A peer whose state was put back from a copy: its signed word is on the board, and nothing is in
+ * its ledger. */
+static void test_own_word_unpaid(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    const tacit_board_word word[] = {{.agent = 1}, {.agent = 4}};
+    const tacit_board board = {.word = word, .words = 2};
+    check_fails(tacit_average_paid(&board, 4, 0, &err), TACIT_EVERIFY, &err,
+                "its ledger knows of no release");
+    check_ok(tacit_average_paid(&board, 4, 1, &err), &err);
+    check_ok(tacit_average_paid(&board, 2, 0, &err), &err); /* it was not in the sum */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_questions), cmocka_unit_test(test_questions_refused),
         cmocka_unit_test(test_values),    cmocka_unit_test(test_values_refused),
-        cmocka_unit_test(test_records),
+        cmocka_unit_test(test_records),   cmocka_unit_test(test_own_word_unpaid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

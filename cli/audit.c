@@ -229,7 +229,7 @@ static tacit_status check_page(const audit_flags *flags, tacit_error *err)
 static tacit_status write_page(const audit_flags *flags, const tacit_audit *a,
                                const tacit_audit_facts *f, tacit_error *err)
 {
-    return cli_write_file(flags->page, tacit_audit_page(a, f), flags->force, err);
+    return cli_write_secret(flags->page, tacit_audit_page(a, f), flags->force, err);
 }
 
 /* ---- the verb ---- */

@@ -31,7 +31,7 @@ static tacit_status put(int *file, const char *name, char *text, tacit_error *er
         return tacit_fail(err, TACIT_EINPUT, "cannot make a file in memory: %s", strerror(errno));
     }
     snprintf(path, sizeof path, PAPER_PATH, *file);
-    return cli_write_file(path, text, true, err);
+    return cli_write_secret(path, text, true, err);
 }
 
 static tacit_status put_paper(paper *p, const tacit_held *values, const tacit_question *q,

@@ -221,9 +221,9 @@ static tacit_status show(const cli_data_facts *facts, const data_flags *flags, t
 {
     tacit_status status = TACIT_OK;
     if (*flags->svg)
-        status = cli_write_file(flags->svg, cli_data_svg(facts), flags->force, err);
+        status = cli_write_secret(flags->svg, cli_data_svg(facts), flags->force, err);
     if (!status && *flags->csv)
-        status = cli_write_file(flags->csv, cli_data_csv(facts), flags->force, err);
+        status = cli_write_secret(flags->csv, cli_data_csv(facts), flags->force, err);
     if (status)
         return status;
     if (!flags->quiet)

@@ -107,7 +107,7 @@ static tacit_status claim_free(const char *name, char *path, size_t size, tacit_
                           strerror(errno));
     for (int k = 1; k < 1000000; k++) {
         snprintf(path, size, "runs/%s-%d", name, k);
-        if (mkdir(path, 0777) == 0)
+        if (mkdir(path, 0700) == 0)
             return TACIT_OK;
         if (errno != EEXIST)
             break;

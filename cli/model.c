@@ -138,7 +138,7 @@ static tacit_status export(const tacit_net_model *model, const model_flags *flag
                           strerror(EEXIST));
     tacit_status status = tacit_net_onnx(&bytes, &len, model, err);
     if (!status)
-        status = tacit_file_replace(flags->out, 0666, bytes, len, "ONNX file", err);
+        status = tacit_file_replace(flags->out, 0600, bytes, len, "ONNX file", err);
     free(bytes);
     return status;
 }

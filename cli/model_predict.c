@@ -179,8 +179,8 @@ static tacit_status tell(const answer *a, const model_flags *flags, tacit_error 
 {
     char text[100], count[40];
     char *all = flags->json ? json_of(a) : csv_of(a);
-    tacit_status status =
-        *flags->out ? cli_write_file(flags->out, all, flags->force, err) : cli_print_text(all, err);
+    tacit_status status = *flags->out ? cli_write_secret(flags->out, all, flags->force, err)
+                                      : cli_print_text(all, err);
     if (status || flags->quiet || !a->labelled)
         return status;
     cli_count(a->records, count, sizeof count);

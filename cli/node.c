@@ -126,7 +126,7 @@ static tacit_status open_logs(node_logs *logs, const node_flags *flags, const ch
     if (!*flags->json_log && logs->screen)
         return TACIT_OK;
     logs->json = true;
-    FILE *file = *flags->json_log ? fopen(flags->json_log, "ae") : stderr;
+    FILE *file = *flags->json_log ? cli_append_secret(flags->json_log) : stderr;
     if (!file)
         return tacit_fail(err, TACIT_EINPUT, "cannot open the log \"%.300s\": %s", flags->json_log,
                           strerror(errno));

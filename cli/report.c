@@ -126,10 +126,8 @@ static tacit_status write_page(const char *path, const char *html, tacit_error *
     int fd = mkstemp(temporary);
     if (fd < 0)
         return tacit_fail(err, TACIT_EINPUT, "cannot write \"%.300s\": %s", path, strerror(errno));
-    mode_t mask = umask(0);
-    umask(mask);
-    bool good =
-        fchmod(fd, 0666 & ~mask) == 0 && write_all(fd, html, strlen(html)) && fsync(fd) == 0;
+    /* mkstemp made it for its owner alone (0600), which scores stay */
+    bool good = write_all(fd, html, strlen(html)) && fsync(fd) == 0;
     int reason = errno;
     if (close(fd) != 0 && good) {
         good = false;

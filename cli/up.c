@@ -286,7 +286,7 @@ static tacit_status keep_experiment(const char *folder, const tacit_experiment *
     const int n = snprintf(path, sizeof path, "%s/experiment.yaml", folder);
     if (n < 0 || (size_t)n >= sizeof path)
         return tacit_fail(err, TACIT_EINPUT, "the path \"%.200s...\" is too long", folder);
-    return cli_write_file(path, tacit_experiment_yaml(experiment), false, err);
+    return cli_write_secret(path, tacit_experiment_yaml(experiment), false, err);
 }
 
 /* What the whole run ends with, once all processes have. */

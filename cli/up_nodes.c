@@ -100,7 +100,7 @@ static tacit_status start(up_fleet *fleet, up_node *node, tacit_error *err)
         !path_in(fleet, node, "state/" CLI_STATUS_FILE, port))
         return tacit_fail(err, TACIT_EINPUT, "the path \"%.200s...\" is too long", fleet->folder);
     unlink(port); /* of a life that ended in a hurry */
-    const int out = open(said, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    const int out = open(said, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (out < 0)
         return tacit_fail(err, TACIT_EINPUT, "cannot make \"%.300s\": %s", said, strerror(errno));
     const char *const words[] = {"tacit", "node", "--config", config, "--json-log", log, NULL};

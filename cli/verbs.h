@@ -107,6 +107,10 @@ const tacit_stop *cli_stop(void);
 /* Write the text, which is freed, to a new file, or with `force` over an old one. No text: memory
  * ran out. */
 tacit_status cli_write_file(const char *path, char *text, bool force, tacit_error *err);
+/* The same for what was made from records, scores, models or a seed: for its owner alone (0600). */
+tacit_status cli_write_secret(const char *path, char *text, bool force, tacit_error *err);
+/* To append to; a new one is its owner's alone. NULL: errno. */
+FILE *cli_append_secret(const char *path);
 /* The same to standard output, ending with a new line. */
 tacit_status cli_print_text(char *text, tacit_error *err);
 

@@ -46,7 +46,8 @@ static bool is_empty(const char *path)
     return empty;
 }
 
-/* mkdir -p, counting what was new. `path` is changed for a moment and restored. */
+/* mkdir -p, counting what was new; the last level is its owner's. `path` is changed for a moment
+ * and restored. */
 static bool make_path(char *path, size_t *made)
 {
     for (char *end = path + 1;; end++) {
@@ -54,7 +55,7 @@ static bool make_path(char *path, size_t *made)
             continue;
         char was = *end;
         *end = '\0';
-        int result = mkdir(path, 0777);
+        int result = mkdir(path, was == '\0' ? TACIT_FOLDER_MODE : 0777);
         int number = errno;
         *end = was;
         if (result == 0)
@@ -242,16 +243,15 @@ bool tacit_write_all(int fd, const void *bytes, size_t len)
     return true;
 }
 
-/* Records, models, scores of single agents and all of a run's state are their owner's. */
+/* Records, models, scores, seeds and all of a run's state are their owner's. The others are what a
+ * consortium hands to its members. */
 static mode_t mode_of(const char *name)
 {
-    static const char *const secret[] = {"checkpoint.bin", "models.npy",     "agents.csv",
-                                         "train.npy",      "validation.npy", "test.npy",
-                                         TACIT_MODEL_FILE};
-    for (size_t i = 0; i < sizeof secret / sizeof *secret; i++)
-        if (strcmp(name, secret[i]) == 0)
-            return TACIT_SECRET_MODE;
-    return 0666;
+    static const char *const handed_out[] = {"consortium.yaml", "members.csv", "question.yaml"};
+    for (size_t i = 0; i < sizeof handed_out / sizeof *handed_out; i++)
+        if (strcmp(name, handed_out[i]) == 0)
+            return 0666;
+    return TACIT_SECRET_MODE;
 }
 
 tacit_status tacit_outfile_open(tacit_outfile *file, const tacit_folder *folder, const char *name,

@@ -18,10 +18,13 @@ typedef struct tacit_folder {
     bool has_checkpoint;
 } tacit_folder;
 
-/* Of files with what no epsilon covers: models, single agents' scores, checkpoints. */
+/* Of files with what no epsilon covers: seeds, scores, models, checkpoints; and of their folders.
+ */
 #define TACIT_SECRET_MODE 0600
+#define TACIT_FOLDER_MODE 0700
 
-/* A new folder, and its parents; an empty one that is there already will do. */
+/* A new folder for its owner alone, and its parents by the umask; an empty one that is there
+ * already will do, with the mode it has. */
 tacit_status tacit_folder_create(tacit_folder *folder, const char *path, tacit_error *err);
 /* One that a run left behind with a checkpoint in it. */
 tacit_status tacit_folder_open(tacit_folder *folder, const char *path, tacit_error *err);

@@ -79,8 +79,8 @@ extern const char *const tacit_sweep_last[]; /* what is there only when all is d
 /* All rows of runs that are over, in the order of the plan. */
 char *tacit_sweep_rows(const tacit_sweep *sweep);
 /* Write a file under a temporary name; `text` is freed, NULL: memory ran out. */
-tacit_status tacit_sweep_stage(const tacit_folder *folder, const tacit_sweep *sweep,
-                               const char *name, char *text, tacit_error *err);
+tacit_status tacit_sweep_stage(const tacit_folder *folder, const char *name, char *text,
+                               tacit_error *err);
 /* Give staged files their names (NULL-terminated). */
 tacit_status tacit_sweep_publish(const tacit_folder *folder, const char *const *names,
                                  tacit_error *err);

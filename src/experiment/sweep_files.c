@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a sweep writes to its folder: each file complete or not at all. */
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "experiment/sweep.h"
 #include "experiment/tune.h"
@@ -13,23 +11,13 @@
 
 const char *const tacit_sweep_last[] = {MEANS, PAGE, SEARCH, NULL};
 
-/* Scores made of private records are for their owner. */
-static bool is_secret(const tacit_sweep *sweep)
-{
-    return sweep->tuner && sweep->tuner->options.on >= TACIT_TUNED_PRIVATE;
-}
-
-tacit_status tacit_sweep_stage(const tacit_folder *folder, const tacit_sweep *sweep,
-                               const char *name, char *text, tacit_error *err)
+tacit_status tacit_sweep_stage(const tacit_folder *folder, const char *name, char *text,
+                               tacit_error *err)
 {
     if (!text)
         return tacit_out_of_memory(err);
     tacit_outfile file;
     tacit_status status = tacit_outfile_open(&file, folder, name, err);
-    if (!status && is_secret(sweep) && fchmod(file.fd, TACIT_SECRET_MODE) != 0) {
-        status = tacit_folder_fail(folder, name, errno, err);
-        tacit_outfile_drop(&file);
-    }
     if (!status) {
         tacit_write_text(&file.text, text);
         status = tacit_outfile_stage(&file, err);
@@ -61,14 +49,13 @@ tacit_status tacit_sweep_finish(const tacit_folder *folder, const tacit_sweep *s
                                 tacit_error *err)
 {
     const bool search = complete && sweep->tuner;
-    tacit_status status =
-        tacit_sweep_stage(folder, sweep, TACIT_SWEEP_ROWS, tacit_sweep_rows(sweep), err);
+    tacit_status status = tacit_sweep_stage(folder, TACIT_SWEEP_ROWS, tacit_sweep_rows(sweep), err);
     if (!status && complete)
-        status = tacit_sweep_stage(folder, sweep, MEANS, tacit_sweep_means(sweep), err);
+        status = tacit_sweep_stage(folder, MEANS, tacit_sweep_means(sweep), err);
     if (!status && complete)
-        status = tacit_sweep_stage(folder, sweep, PAGE, tacit_sweep_page(sweep), err);
+        status = tacit_sweep_stage(folder, PAGE, tacit_sweep_page(sweep), err);
     if (!status && search)
-        status = tacit_sweep_stage(folder, sweep, SEARCH, tacit_tune_csv(sweep), err);
+        status = tacit_sweep_stage(folder, SEARCH, tacit_tune_csv(sweep), err);
     const char *const all[] = {TACIT_SWEEP_ROWS, complete ? MEANS : NULL, PAGE,
                                search ? SEARCH : NULL, NULL};
     return status ? status : tacit_sweep_publish(folder, all, err);

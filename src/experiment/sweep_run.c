@@ -53,8 +53,7 @@ struct sweeper {
 /* A new runs.csv with what is known, open for more. */
 static tacit_status open_rows(sweeper *s, tacit_error *err)
 {
-    tacit_status status =
-        tacit_sweep_stage(&s->folder, s->sweep, ROWS, tacit_sweep_rows(s->sweep), err);
+    tacit_status status = tacit_sweep_stage(&s->folder, ROWS, tacit_sweep_rows(s->sweep), err);
     if (!status)
         status = tacit_sweep_publish(&s->folder, (const char *const[]){ROWS, NULL}, err);
     if (status)
@@ -65,7 +64,8 @@ static tacit_status open_rows(sweeper *s, tacit_error *err)
 
 static tacit_status make_runs(const sweeper *s, tacit_error *err)
 {
-    if (s->sweep->keep_runs && mkdirat(s->folder.dir, "runs", 0777) != 0 && errno != EEXIST)
+    if (s->sweep->keep_runs && mkdirat(s->folder.dir, "runs", TACIT_FOLDER_MODE) != 0 &&
+        errno != EEXIST)
         return tacit_folder_fail(&s->folder, "runs", errno, err);
     return TACIT_OK;
 }
@@ -96,7 +96,7 @@ static tacit_status start(sweeper *s, tacit_error *err)
         free(plan);
         return status;
     }
-    status = tacit_sweep_stage(&s->folder, s->sweep, PLAN, plan, err);
+    status = tacit_sweep_stage(&s->folder, PLAN, plan, err);
     if (!status)
         status = tacit_sweep_publish(&s->folder, (const char *const[]){PLAN, NULL}, err);
     if (!status)

@@ -103,7 +103,8 @@ expect 2 '--out is missing' model export m.tacit
 [ ! -e n.tacit ] || complain "a refused model left a file"
 
 # ---- export ----
-model export m.tacit --to onnx --out m.onnx || complain "export"
+(umask 0; model export m.tacit --to onnx --out m.onnx) || complain "export"
+[ "$(stat -c %a m.onnx)" = 600 ] || complain "others can read an exported model"
 grep -q tacit m.onnx && grep -q 'the third' m.onnx || complain "no names in the export"
 expect 3 'cannot make "m.onnx"' model export m.tacit --out m.onnx
 model export m.tacit --out m.onnx --force || complain "export --force"

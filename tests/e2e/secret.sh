@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What of a run folder is nobody's business: it is said where an epsilon is told.
 . "$TACIT_SOURCE_DIR/tests/support/e2e.sh"
+umask 0
 
 cat >small.yaml <<'YAML'
 run: {name: small, time: 6}
@@ -79,15 +80,24 @@ assert f"; {told:,} {said}, mechanism" in words, words
 PY
 done
 
-# Files with models and single agents' scores are their owner's, whatever the umask.
-(umask 0; "$TACIT" run small.yaml --quiet --out open "${noise[@]}" >/dev/null) || complain "run"
-for file in open/*; do
-    case $file in
-    */models.npy | */metrics.csv | */agents.csv) expected=600 ;;
-    *) expected=666 ;;
+# What holds a seed, scores or models is its owner's, though the umask allows everything: folders
+# are 0700, files 0600. What a consortium hands to its members (up.sh) is not.
+"$TACIT" run small.yaml --quiet >/dev/null || complain "run"
+"$TACIT" run small.yaml --quiet --out deep/run --set run.time=1 >/dev/null || complain "run"
+: >old.html
+"$TACIT" audit gaussian --trials 20 --quiet --page old.html --force >/dev/null || complain "audit"
+"$TACIT" data small.yaml --quiet --agents-csv facts.csv >/dev/null || complain "data"
+[ "$(stat -c %a deep)" = 777 ] || complain "the folder above that of a run is not as the umask says"
+looked=0
+while read -r mode path; do
+    looked=$((looked + 1))
+    case $mode in
+    d700 | f600) ;;
+    *) complain "others can look into $path (mode $mode)" ;;
     esac
-    [ "$(stat -c %a "$file")" = $expected ] || complain "$file has mode $(stat -c %a "$file")"
-done
+done < <(find bare noisy finish chorus s-bare s-noisy s-mixed deep/run runs/small-1 both.html one.html \
+    audit.html old.html facts.csv -printf '%y%m %p\n')
+[ $looked -gt 80 ] || complain "only $looked files and folders were looked at"
 # Of masks and noise: how many colluders an epsilon holds for, in words, JSON and page.
 cat >masked.yaml <<'YAML'
 run: {name: masked, time: 6}

@@ -95,7 +95,7 @@ END
 [ ! -e runs ] || complain "the folder of a run that ended well is still there"
 
 # ---- noise: what is spent is within the budget, and on the disk ----
-"$TACIT" up 3 secret.yaml --unit 0.1 --out secret --json --quiet >secret.json 2>err.txt ||
+(umask 0; "$TACIT" up 3 secret.yaml --unit 0.1 --out secret --json --quiet >secret.json 2>err.txt) ||
     complain "private run: $(cat err.txt)"
 [ ! -s err.txt ] || complain "--quiet is not: $(cat err.txt)"
 python3 - <<'END' || complain "privacy of real peers: $(cat secret.json)"
@@ -105,9 +105,13 @@ assert 0 < private["epsilon"] <= 2 and private["unbounded"] is False, private
 assert 6 <= private["releases"] <= 6 * 5
 assert (private["adversary"], private["unit"]) == ("local", "record")
 END
-for file in secret/node-00?/state/models.npy secret/node-00?/identity.key secret/node-00?/state/*.key; do
-    [ "$(stat -c %a "$file")" = 600 ] || complain "$file is open to others"
-done
+while read -r mode path; do # what is handed to members is not secret, the rest is
+    case $mode:$path in
+    d700:* | f600:* | f666:secret/consortium.yaml | f666:secret/members.csv | f644:*.key.pub) ;;
+    *) complain "$path is open to others (mode $mode)" ;;
+    esac
+done < <(find secret -printf '%y%m %p\n')
+[ -e secret/node-000/state/models.npy ] && [ -e secret/node-000/identity.key ] || complain "no models or keys"
 [ ! -e secret/node-000/state/status.port ] || complain "status.port of a node that has ended"
 for file in secret/node-00?/log.jsonl; do
     python3 -c 'import json, sys; [json.loads(line) for line in open(sys.argv[1])]' "$file" ||

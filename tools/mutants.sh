@@ -211,6 +211,9 @@ node: lost words stay lost@src/runtime/node/greet.c@s/            say_again(n, p
 node: words of strangers' agents claimed@src/runtime/node/greet.c@s/if (owner || peer->listed ||/if (peer->listed ||/@unit/node_gossip_test
 node: greetings of any size@src/runtime/node/greet.c@s/if (is_too_large(n, peer, h, payload))/if (false)/@unit/node_attack_test
 node: members send others anywhere@src/runtime/node/gossip.c@s/return !peer->listed || n->plan.options->moved ||/return peer ||/@unit/node_gossip_test
+link: one address takes all places@src/net/link_guests.c@s/ || most > room \/ 2//@unit/link_attack_test
+link: guests are sent away though their key has passed@src/net/link_guests.c@s/return c->number \&\& !c->closing \&\& !c->spoke \&\& !c->passed;/return c->number \&\& !c->closing \&\& !c->spoke;/;s/if (!c->passed \&\& (go/if ((go/@unit/link_attack_test
+link: any guest goes@src/net/link_guests.c@s/ || c->arrived < w->item\[go\].arrived/ || k/@unit/link_attack_test
 node: polite for ever@src/runtime/node/receive.c@s/if (first \&\& tacit_wire_peek/if (tacit_wire_peek/@unit/node_attack_test
 node: sent before it is charged@src/runtime/node/handle.c@s/k < count \&\& status == TACIT_OK \&\& !mute/k < count/@unit/node_mute_test
 node: computes while mute@src/runtime/node/advance.c@s/if (!a->started || node_is_silent(n, a) || node_store_mute(n->store))/if (!a->started || node_is_silent(n, a))/@unit/node_mute_test

@@ -13,6 +13,7 @@ enum {
     LINK_STRANGERS = 1024, /* open mode: keys remembered that nobody has named */
     LINK_FLOOD = 256,      /* frames dropped in one call before others get a turn */
     LINK_TURNS = 64,       /* frames taken before handshakes get one */
+    LINK_SOURCE = 16,      /* bytes of an address */
 };
 
 #define LINK_LOOK 0.1    /* seconds between looks at connections */
@@ -60,17 +61,20 @@ link_peer *link_add_stranger(link_table *t, const char user[LINK_TEXT]);
 
 /* A connection that another made to us. */
 typedef struct link_connection {
-    uint64_t number;      /* which one it is, in order from 1; 0: there is none */
-    uint64_t taken;       /* bytes of its stream that we have looked at, or less */
-    bool spoke;           /* a frame of it arrived */
-    bool closing;         /* by us */
+    uint64_t number;  /* which one it is, in order from 1; 0: there is none */
+    uint64_t arrived; /* bytes of its stream that came, when they were last counted */
+    uint64_t taken;   /* bytes of its stream that we have looked at, or less */
+    bool passed;      /* its key has passed the handshake, or `spoke` */
+    bool spoke;       /* a frame of it arrived */
+    bool closing;     /* by us */
+    uint8_t source[LINK_SOURCE];
     char user[LINK_TEXT]; /* if it spoke: the key that its last frame came with */
 } link_connection;
 
 typedef struct link_watch {
     void *monitor;         /* tells of connections that come and go */
     link_connection *item; /* by file descriptor */
-    size_t count, capacity, open;
+    size_t count, capacity;
     uint64_t numbers;
     uint64_t refused_keys; /* of connections that are still there */
 } link_watch;
@@ -101,6 +105,17 @@ void link_revive(tacit_link *link, double now);
 /* Of the machine, not the caller's. */
 double link_clock(void);
 
+/* ---- link_guests.c ---- */
+/* The address that a connection comes from: IPv4, or the first half of IPv6. */
+void link_source_of(int fd, uint8_t source[LINK_SOURCE]);
+/* So many bytes came, and so many different ones were sent. */
+void link_note_progress(link_connection *c, uint64_t arrived, uint64_t sent);
+/* Which connection without a key is to be closed, so that there is room; -1: none. */
+int link_guest_to_go(tacit_link *link, size_t room);
+
+/* ---- link_watch.c ---- */
+/* Ask the kernel how far a connection is; false if that cannot be told. */
+bool link_look_at(int fd, link_connection *c);
 tacit_status link_watch_start(tacit_link *link, tacit_error *err);
 void link_watch_stop(tacit_link *link);
 /* Take in what the monitor says. */

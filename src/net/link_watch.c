@@ -14,10 +14,11 @@
  * it sends between two looks.
  *
  * There are not too many connections either. Who proved a key keeps its CONNECTIONS_A_PEER latest
- * that sent a frame, whatever others have. So those that spoke never use up the SPARE ones, and
- * when there are more than all that, the oldest that never sent a frame is closed: a peer that
- * comes has the time in which so many others come to say something. (In open mode this holds as
- * long as there are no more keys than the link remembers.)
+ * that sent a frame, whatever others have. Those whose key has passed and that never sent a frame
+ * are as many as all peers could need and SPARE ones: then the oldest of them is closed. As many
+ * may be without a key; link_guests.c says which of those go. None of the three kinds takes the
+ * places of another. (In open mode this holds as long as there are no more keys than the link
+ * remembers.)
  *
  * Closing is by shutdown(2) of the descriptor: ZeroMQ notices and cleans up. Should the
  * descriptor be another connection's by then, that one connects again.
@@ -46,7 +47,7 @@ enum {
     EVENT_BYTES = 6,         /* what happened and to which descriptor */
     DRAIN = 1000,            /* events in one call */
     BUFFERS = 16 << 20,      /* bytes: kernels take in 6 MB before ZeroMQ reads, by default */
-    SPARE = 64,              /* connections beyond ... */
+    SPARE = 64,              /* connections of a kind beyond ... */
     CONNECTIONS_A_PEER = 4,  /* ... so many a peer, of one key: old ones take a moment to end */
     DESCRIPTOR_MAX = 1 << 20 /* none is larger, or the monitor is wrong */
 };
@@ -92,21 +93,45 @@ static link_connection *connection(link_watch *w, int fd)
 static void close_connection(tacit_link *link, int fd)
 {
     link->watch.item[fd].closing = true;
-    link->watch.open--;
     link->counts.refused++;
     shutdown(fd, SHUT_RDWR);
 }
 
-/* The oldest that never said anything, or `latest`. */
-static int least_useful(const link_watch *w, int latest)
+bool link_look_at(int fd, link_connection *c)
 {
-    int best = latest;
+    struct tcp_info info;
+    socklen_t len = sizeof info;
+    memset(&info, 0, sizeof info);
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0)
+        return false;
+    link_note_progress(c, info.tcpi_bytes_received, info.tcpi_bytes_sent - info.tcpi_bytes_retrans);
+    return true;
+}
+
+/* The oldest whose key has passed and that never said anything, if they are too many; else -1. */
+static int silent_to_go(const link_watch *w, size_t room)
+{
+    size_t count = 0;
+    int oldest = -1;
     for (size_t fd = 0; fd < w->count; fd++) {
         const link_connection *c = &w->item[fd];
-        if (c->number && !c->closing && !c->spoke && c->number < w->item[best].number)
-            best = (int)fd;
+        if (!c->number || c->closing || c->spoke || !c->passed)
+            continue;
+        count++;
+        if (oldest < 0 || c->number < w->item[oldest].number)
+            oldest = (int)fd;
     }
-    return best;
+    return count > room ? oldest : -1;
+}
+
+static void make_room(tacit_link *link)
+{
+    const size_t room = SPARE + CONNECTIONS_A_PEER * link->peers.count;
+    const int guest = link_guest_to_go(link, room), silent = silent_to_go(&link->watch, room);
+    if (guest >= 0)
+        close_connection(link, guest);
+    if (silent >= 0)
+        close_connection(link, silent);
 }
 
 static void gone(tacit_link *link, int fd)
@@ -119,7 +144,6 @@ static void gone(tacit_link *link, int fd)
         link->counts.refused++;
     else if (!c->spoke && !c->closing)
         w->refused_keys--;
-    w->open -= !c->closing;
     *c = (link_connection){.number = 0};
 }
 
@@ -141,9 +165,8 @@ static void came(tacit_link *link, int fd)
         w->count = needed;
     }
     w->item[fd] = (link_connection){.number = ++w->numbers};
-    w->open++;
-    if (w->open > SPARE + CONNECTIONS_A_PEER * link->peers.count)
-        close_connection(link, least_useful(w, fd));
+    link_source_of(fd, w->item[fd].source);
+    make_room(link);
 }
 
 /* One event has two parts: what, and where, of which we have only one. */
@@ -174,17 +197,6 @@ void link_watch_drain(tacit_link *link)
 
 /* ---- connections that eat memory ---- */
 
-static bool bytes_taken_in(int fd, uint64_t *bytes)
-{
-    struct tcp_info info;
-    socklen_t len = sizeof info;
-    memset(&info, 0, sizeof info);
-    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0)
-        return false;
-    *bytes = info.tcpi_bytes_received;
-    return true;
-}
-
 void link_watch_look(tacit_link *link)
 {
     link_watch *w = &link->watch;
@@ -192,12 +204,11 @@ void link_watch_look(tacit_link *link)
     const uint64_t most = (uint64_t)link->o.queue * (link->o.frame_max + 64) + BUFFERS;
     for (size_t fd = 0; fd < w->count; fd++) {
         link_connection *c = &w->item[fd];
-        uint64_t bytes;
-        if (!c->number || c->closing || !bytes_taken_in((int)fd, &bytes))
+        if (!c->number || c->closing || !link_look_at((int)fd, c))
             continue;
-        if (c->taken > bytes) /* frames of another that had this descriptor */
-            c->taken = bytes;
-        if (bytes - c->taken > most)
+        if (c->taken > c->arrived) /* frames of another that had this descriptor */
+            c->taken = c->arrived;
+        if (c->arrived - c->taken > most)
             close_connection(link, (int)fd);
     }
 }

@@ -154,19 +154,31 @@ int port_of(const side *server)
     return (int)strtol(colon + 1, NULL, 10);
 }
 
-static int connect_to(int port)
+static int connect_from(int host, int port)
 {
-    struct sockaddr_in a;
+    struct sockaddr_in a, from = {.sin_family = AF_INET};
     int fd = loopback(port, &a);
+    from.sin_addr.s_addr = htonl((INADDR_LOOPBACK & ~0xffu) | (uint32_t)host);
+    assert_int_equal(bind(fd, (struct sockaddr *)&from, sizeof from), 0);
     assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof a), 0);
     fcntl(fd, F_SETFL, O_NONBLOCK);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     return fd;
 }
 
+static int connect_to(int port)
+{
+    return connect_from(1, port);
+}
+
 int raw_connect(const side *server)
 {
     return connect_to(port_of(server));
+}
+
+int raw_connect_from(const side *server, int host)
+{
+    return connect_from(host, port_of(server));
 }
 
 bool raw_closed(int fd)

@@ -71,6 +71,8 @@ void proxy_move(proxy *p);    /* to another port: whoever still knocks at the ol
 
 /* A TCP connection to a link, by hand. */
 int raw_connect(const side *server);
+/* ... as if from another host: 127.0.0.HOST. */
+int raw_connect_from(const side *server, int host);
 int port_of(const side *server);
 /* True if the other end has closed it (what it says is read and lost). */
 bool raw_closed(int fd);

@@ -484,7 +484,8 @@ shares of noise: tau without k over k + 1@src/random/tau.c@s#(double)k / (double
 shares of noise: missing ones count@src/privacy/parts.c@s#sqrt((double)honest / parts)#1#@unit/shares_noise_test
 tracked: record adds half@src/model/tracked.c@s|stretch \* moved + 2 \* step \* clip / (double)records|stretch * moved + step * clip / (double)records|@unit/tracked_test
 tracked: no stretch@src/model/tracked.c@s|const double stretch = fmax(fabs(k), fabs(k - step \* curve));|const double stretch = fabs(k);|@unit/tracked_test
-tracked: user as record@src/model/tracked.c@s|how->unit == TACIT_UNIT_USER ? user : fmin(user, record)|fmin(user, record)|@unit/tracked_test
+tracked: bounds of users tell their records@src/model/tracked.c@s/of_user ? USER_RECORDS : (double)records/(double)records/@unit/tracked_test
+tracked: user as record@src/model/tracked.c@s|of_user ? user : fmin(user, record)|fmin(user, record)|@unit/tracked_test
 tracked: mix forgets@src/model/tracked.c@s|settle(how, fabs(keep) \* moved + 2|settle(how, 0.5 * fabs(keep) * moved + 2|@unit/tracked_test
 tracked: rows not cut@src/model/tracked.c@s|            z\[r\] \*= how->radius / length\[r\];|            z[r] *= 1;|@unit/tracked_test
 tracked: not clipped@src/model/tracked.c@s|coef\[r\] = fmax(-most, fmin(most, coef\[r\])) \* cut;|coef[r] = coef[r] * cut;|@unit/tracked_test

@@ -54,6 +54,7 @@ static const learner_agent *agent_of(const tacit_runtime *rt, uint32_t agent)
 typedef struct plain {
     double alpha, range;
     int inertia;
+    tacit_unit unit;
     double left[P], copy[BANKS][P]; /* theta_L, theta_i */
 } plain;
 
@@ -64,13 +65,15 @@ static double cut(double x, double range)
 
 static void plain_step(plain *a, const banks *b, uint32_t i)
 {
-    const double n = b->m[1] + b->m[2] + b->m[3], owners = BANKS - 1, sigma = 2 * b->lambda;
+    const bool user = a->unit == TACIT_UNIT_USER; /* owners count alike */
+    const double owners = BANKS - 1, sigma = 2 * b->lambda;
+    const double n = user ? owners : b->m[1] + b->m[2] + b->m[3], own_records = user ? 1 : b->m[i];
     double bar[P], q[P];
     for (int k = 0; k < P; k++)
         bar[k] = a->inertia == INERTIA_NONE ? a->left[k] : (a->left[k] + a->copy[i][k]) / 2;
     banks_gradient(b, i, bar, q);
     for (int k = 0; k < P; k++) {
-        const double dg = 2 * b->lambda * bar[k], data = b->m[i] / n * q[k];
+        const double dg = 2 * b->lambda * bar[k], data = own_records / n * q[k];
         if (a->inertia == INERTIA_NONE) {
             a->left[k] = cut(bar[k] - a->alpha / sigma * (dg + owners * data), a->range);
             continue;
@@ -82,13 +85,15 @@ static void plain_step(plain *a, const banks *b, uint32_t i)
     }
 }
 
-static void check_plain(int loss, const char *settings, double alpha, double range, int inertia)
+static void check_plain_of(tacit_unit unit, int loss, const char *settings, double alpha,
+                           double range, int inertia)
 {
     banks b;
     heard h;
     double theta[P];
-    plain a = {.alpha = alpha, .range = range, .inertia = inertia};
+    plain a = {.alpha = alpha, .range = range, .inertia = inertia, .unit = unit};
     banks_init(&b, loss, settings);
+    b.world.privacy.unit = unit;
     tacit_runtime *rt = run(&b, 60, &h);
     const learner_agent *learner = agent_of(rt, 0);
     assert_true(h.count > 100);
@@ -107,6 +112,22 @@ static void check_plain(int loss, const char *settings, double alpha, double ran
     assert_true(size > 1e-3);
     rt->ops->destroy(rt);
     banks_clear(&b);
+}
+
+static void check_plain(int loss, const char *settings, double alpha, double range, int inertia)
+{
+    check_plain_of(TACIT_UNIT_RECORD, loss, settings, alpha, range, inertia);
+}
+
+/* Nobody tells how many records it has, and all weigh the same. */
+static void test_users_weigh_the_same(void **state)
+{
+    (void)state;
+    for (int loss = 0; loss < 2; loss++) {
+        check_plain_of(TACIT_UNIT_USER, loss, "step=0.02", 0.02, 10, INERTIA_SOUND);
+        check_plain_of(TACIT_UNIT_USER, loss, "step=0.01 inertia=none mode=broadcast", 0.01, 10,
+                       INERTIA_NONE);
+    }
 }
 
 static void test_steps_are_algorithm_1(void **state)
@@ -653,6 +674,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steps_are_algorithm_1),
+        cmocka_unit_test(test_users_weigh_the_same),
         cmocka_unit_test(test_range_holds),
         cmocka_unit_test(test_ends_at_the_optimum),
         cmocka_unit_test(test_says_when_it_is_over),

@@ -463,11 +463,31 @@ static void test_shares_add_up(void **state)
     tacit_scratch_free(scratch);
 }
 
+/* For unit user the number of records is a secret: bounds, which costs are made of, must not tell
+ * it. */
+static void test_bounds_of_users_do_not_tell_records(void **state)
+{
+    (void)state;
+    scene s;
+    const tacit_tracking how = {.unit = TACIT_UNIT_USER,
+                                .norm = TACIT_L2,
+                                .clip = 0.5,
+                                .radius = 1.5,
+                                .reach = 4,
+                                .longest = 1e3};
+    open_scene(&s, 7, 0, TACIT_F64, 0.01, 1);
+    const double one = tacit_tracked_moved(&how, s.model, 0.1, 0.7, 0.2, 1, 1);
+    for (size_t records = 2; records <= 1 << 24; records *= 2)
+        assert_true(tacit_tracked_moved(&how, s.model, 0.1, 0.7, 0.2, records, 2 * records) == one);
+    close_scene(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_never_further_than_it_says),
         cmocka_unit_test(test_bound_is_met),
+        cmocka_unit_test(test_bounds_of_users_do_not_tell_records),
         cmocka_unit_test(test_stretching),
         cmocka_unit_test(test_plain_descent),
         cmocka_unit_test(test_broken_records_have_no_say),

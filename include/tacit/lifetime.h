@@ -51,15 +51,17 @@ typedef struct tacit_lifetime_terms {
 /* The least epsilon for which the filter of `terms` allows `loss` (its orders are those that fit
  * terms->epsilon): a budget holds as long as this is at most terms->epsilon. INFINITY if nothing
  * finite can be proven, or the losses' own deltas are more than was put aside; NAN if the filter
- * has nothing to say about such a loss. Losses must be of the adjacency of `terms`. */
+ * has nothing to say about such a loss. */
 tacit_status tacit_filter_epsilon(const tacit_lifetime_terms *terms, const tacit_loss *loss,
                                   size_t count, double *epsilon, tacit_error *err);
 
 /* ---- what a run wants to spend ---- */
 typedef struct tacit_lifetime_plan {
     const tacit_ledger_entry *items; /* costs and how many releases of each; times are ignored */
-    size_t count;                    /* 0: a block, nothing but (epsilon, delta) is known */
-    double risk;                     /* added to delta once: graphs that split, shares that miss */
+    size_t count;
+    bool block;  /* (epsilon, delta) is charged: nothing more is known of what will be released */
+    double risk; /* added to delta once: that a graph splits, that shares are missing. Of events
+                    that do not depend on records */
     /* The run's own budget. Of a block this is what is charged. With items it only matters for the
      * first run on a data set whose owner has set no budget. */
     double epsilon, delta;
@@ -67,7 +69,7 @@ typedef struct tacit_lifetime_plan {
     tacit_adjacency adjacency;
 } tacit_lifetime_plan;
 
-/* What a plan means to a data set under `terms`, as losses (room for plan->count + 1; how many are
+/* What a plan means to a data set under `terms`, as losses (room for plan->count + 2; how many are
  * written goes to `*count`): converted if it was planned for another unit or adjacency, refused in
  * words (TACIT_EINPUT) where no conversion is sound:
  *   add-remove in a replace set    one removal and one addition: sensitivity or epsilon doubled

@@ -24,6 +24,7 @@
 #include "math/total.h"
 #include "privacy/account.h"
 #include "privacy/convert.h"
+#include "privacy/lifetime_inside.h"
 #include "privacy/loss.h"
 #include "tacit/lifetime.h"
 
@@ -154,7 +155,7 @@ static double by_rdp(const amount *a, double epsilon, double delta)
 
 /* ---- the filters ---- */
 
-static tacit_status check_terms(const tacit_lifetime_terms *terms, tacit_error *err)
+tacit_status lifetime_check_terms(const tacit_lifetime_terms *terms, tacit_error *err)
 {
     if (!(terms->epsilon >= 0) || !(terms->delta >= 0 && terms->delta < 1))
         return tacit_fail(err, TACIT_EINPUT,
@@ -213,7 +214,7 @@ tacit_status tacit_filter_epsilon(const tacit_lifetime_terms *terms, const tacit
     amount a = {0};
     bool bare;
     *epsilon = NAN;
-    tacit_status status = check_terms(terms, err);
+    tacit_status status = lifetime_check_terms(terms, err);
     if (!status)
         status = tacit_losses_gather(&list, &a.count, &bare, loss, count, err);
     if (!status && bare) {
@@ -225,4 +226,34 @@ tacit_status tacit_filter_epsilon(const tacit_lifetime_terms *terms, const tacit
     }
     free(list);
     return status;
+}
+
+/* ---- plans and what became of them ---- */
+
+/* What is not known of a plan (NAN) was no reason to allow it. */
+static bool no_more(double actual, double planned)
+{
+    return !(planned < INFINITY) || actual <= planned * (1 + 1e-12);
+}
+
+tacit_status lifetime_filter_covers(const tacit_lifetime_terms *terms, const lifetime_losses *plan,
+                                    const lifetime_losses *actual, bool *covers, tacit_error *err)
+{
+    const amount p = {plan->loss, plan->count, sum_failure(plan->loss, plan->count)};
+    const amount a = {actual->loss, actual->count, sum_failure(actual->loss, actual->count)};
+    const double rest = (terms->delta - put_aside(terms)) / UP;
+    *covers = a.failure <= p.failure && no_more(sum_pure(&a), sum_pure(&p)) &&
+              no_more(sum_mu2(&a), sum_mu2(&p)) &&
+              no_more(tacit_losses_rho(a.loss, a.count), tacit_losses_rho(p.loss, p.count));
+    if (!(rest > 0) || !*covers)
+        return TACIT_OK;
+    const double share = terms->filter == TACIT_FILTER_ANY ? rest / 2 / ORDERS : rest / ORDERS;
+    const int best = best_order(terms->epsilon, share);
+    for (int k = 0; k < ORDERS && *covers; k++) {
+        const double alpha = 1 + ldexp(1, best + LOWEST + k);
+        *covers = no_more(tacit_losses_renyi(a.loss, a.count, alpha),
+                          tacit_losses_renyi(p.loss, p.count, alpha));
+    }
+    (void)err;
+    return TACIT_OK;
 }

@@ -45,8 +45,7 @@ static tacit_status finish(const names *n, tacit_error *err)
     return TACIT_OK;
 }
 
-static tacit_status make_both(tacit_ledger_file **out, const names *n,
-                              const tacit_ledger_holder *holder, int lock, tacit_error *err)
+static tacit_status make_both(const names *n, const tacit_keyed *of, tacit_error *err)
 {
     tacit_key key;
     tacit_status status;
@@ -55,19 +54,18 @@ static tacit_status make_both(tacit_ledger_file **out, const names *n,
     if (is_there(n->ledger)) {
         status = tacit_key_read(&key, n->fresh, err);
         if (!status)
-            status = tacit_ledger_open_under(out, n->ledger, &key, holder, lock, err);
+            status = of->open(of->context, &key, err);
     } else {
         unlink(n->fresh);
         status = tacit_key_create(&key, n->fresh, err);
         if (!status)
-            status = tacit_ledger_create_under(out, n->ledger, &key, holder, lock, err);
+            status = of->create(of->context, &key, err);
     }
     tacit_key_wipe(&key);
     return status;
 }
 
-static tacit_status open_both(tacit_ledger_file **out, const names *n,
-                              const tacit_ledger_holder *holder, int lock, tacit_error *err)
+static tacit_status open_both(const names *n, const tacit_keyed *of, tacit_error *err)
 {
     tacit_key key;
     if (!is_there(n->ledger))
@@ -78,44 +76,69 @@ static tacit_status open_both(tacit_ledger_file **out, const names *n,
             n->ledger, n->key);
     tacit_status status = tacit_key_read(&key, n->key, err);
     if (!status)
-        status = tacit_ledger_open_under(out, n->ledger, &key, holder, lock, err);
+        status = of->open(of->context, &key, err);
     tacit_key_wipe(&key);
     return status;
 }
 
-static tacit_status open_or_make(tacit_ledger_file **out, const names *n,
-                                 const tacit_ledger_holder *holder, int lock, tacit_error *err)
+static tacit_status open_or_make(const names *n, const tacit_keyed *of, tacit_error *err)
 {
     if (is_there(n->key))
-        return open_both(out, n, holder, lock, err);
+        return open_both(n, of, err);
     if (is_there(n->ledger) && !is_there(n->fresh))
         return tacit_fail(err, TACIT_EVERIFY,
                           "the key \"%.200s\" of the ledger \"%.200s\" is gone, so nothing in it "
                           "can be verified; bring it back",
                           n->key, n->ledger);
-    tacit_status status = make_both(out, n, holder, lock, err);
+    tacit_status status = make_both(n, of, err);
     return status ? status : finish(n, err);
+}
+
+tacit_status tacit_keyed_at(const char *path, const tacit_keyed *of, tacit_error *err)
+{
+    names n = {path, tacit_path_with(path, ".key"), tacit_path_with(path, ".key.new")};
+    tacit_status status = n.key && n.fresh ? open_or_make(&n, of, err) : tacit_out_of_memory(err);
+    free(n.key);
+    free(n.fresh);
+    return status;
+}
+
+/* ---- a run's ledger ---- */
+
+typedef struct making {
+    tacit_ledger_file **out;
+    const char *path;
+    const tacit_ledger_holder *holder;
+    int lock;
+} making;
+
+static tacit_status open_ledger(void *context, const tacit_key *key, tacit_error *err)
+{
+    const making *m = context;
+    return tacit_ledger_open_under(m->out, m->path, key, m->holder, m->lock, err);
+}
+
+static tacit_status create_ledger(void *context, const tacit_key *key, tacit_error *err)
+{
+    const making *m = context;
+    return tacit_ledger_create_under(m->out, m->path, key, m->holder, m->lock, err);
 }
 
 tacit_status tacit_ledger_file_at(tacit_ledger_file **out, const char *path,
                                   const tacit_ledger_holder *holder, tacit_error *err)
 {
-    names n = {path, tacit_path_with(path, ".key"), tacit_path_with(path, ".key.new")};
-    int lock = -1;
+    making m = {out, path, holder, -1};
     *out = NULL;
-    tacit_status status =
-        n.key && n.fresh ? tacit_ledger_lock(path, false, &lock, err) : tacit_out_of_memory(err);
-    if (!status) {
-        status = open_or_make(out, &n, holder, lock, err);
-        if (status && *out)
-            tacit_ledger_file_let_go(*out, true); /* and of the lock */
-        else if (status)
-            tacit_ledger_unlock(lock);
-        if (status)
-            *out = NULL;
-    }
-    free(n.key);
-    free(n.fresh);
+    tacit_status status = tacit_ledger_lock(path, false, &m.lock, err);
+    if (status)
+        return status;
+    status = tacit_keyed_at(path, &(tacit_keyed){open_ledger, create_ledger, &m}, err);
+    if (status && *out)
+        tacit_ledger_file_let_go(*out, true); /* and of the lock */
+    else if (status)
+        tacit_ledger_unlock(m.lock);
+    if (status)
+        *out = NULL;
     return status;
 }
 

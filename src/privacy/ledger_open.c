@@ -93,8 +93,7 @@ static tacit_status create_in(tacit_ledger_file **out, const char *path, const t
     return TACIT_OK;
 }
 
-/* An empty file that only its owner can read: the database's other files get the same mode. */
-static tacit_status make_empty(const char *path, struct stat *made, tacit_error *err)
+tacit_status tacit_ledger_make_empty(const char *path, struct stat *made, tacit_error *err)
 {
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 || fstat(fd, made) != 0) {
@@ -137,7 +136,7 @@ tacit_status tacit_ledger_create_under(tacit_ledger_file **out, const char *path
     struct stat made, there;
     tacit_status status = check_holder(holder, err);
     if (!status)
-        status = make_empty(path, &made, err);
+        status = tacit_ledger_make_empty(path, &made, err);
     if (status)
         return status;
     status = create_in(out, path, key, holder, err);

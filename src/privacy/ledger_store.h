@@ -7,6 +7,7 @@
  * ledger_at.c) under a lock (ledger_lock.c), and what is done with it (ledger_file.c).
  */
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "privacy/release.h"
@@ -61,7 +62,7 @@ typedef struct tacit_permit_node {
 
 struct tacit_ledger_file {
     char *path;
-    int lock;    /* PATH.lock, held; -1: none */
+    int lock;      /* PATH.lock, held; -1: none */
     int64_t owner; /* who opened it: a forked child must not spend the same budget */
     sqlite3 *db;
     sqlite3_stmt *statement[TACIT_STATEMENTS];
@@ -139,6 +140,19 @@ void tacit_ledger_file_let_go(tacit_ledger_file *file, bool tidy);
 bool tacit_ledger_file_is_unborn(const char *path);
 /* With all that belongs to it. Under the lock. */
 void tacit_ledger_file_remove(const char *path);
+
+/* An empty file that only its owner can read: the database's other files get the same mode. */
+tacit_status tacit_ledger_make_empty(const char *path, struct stat *made, tacit_error *err);
+
+/* ---- ledger_at.c ---- */
+/* What opens and what makes a ledger, once its key is there. */
+typedef struct tacit_keyed {
+    tacit_status (*open)(void *context, const tacit_key *key, tacit_error *err);
+    tacit_status (*create)(void *context, const tacit_key *key, tacit_error *err);
+    void *context;
+} tacit_keyed;
+/* The ledger at `path` with its key beside it. The caller holds the lock. */
+tacit_status tacit_keyed_at(const char *path, const tacit_keyed *of, tacit_error *err);
 
 /* ---- ledger_verify.c ---- */
 tacit_status tacit_ledger_verify(tacit_ledger_file *file, tacit_error *err);

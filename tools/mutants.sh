@@ -182,11 +182,11 @@ net release: rounding half the sum away@src/model/net_step.c@s/total\[k\] += (do
 nets: no border@src/model/net_conv.c@s/(plane \* high + k + pad) \* wide + pad/(plane * high + k) * wide/@unit/net_test
 nets: a bare run that has run away goes on@src/model/net_gradient.c@s/status == TACIT_OK \&\& report.broken > 0/false/@unit/consensus_test
 sweep: deviation of a population@src/experiment/sweep_means.c@s/square \/ (double)(n - 1) \/ (double)n/square \/ (double)n \/ (double)n/@unit/sweep_test
-ledger file: the disk is not waited for@src/privacy/ledger_store.c@s/PRAGMA synchronous=EXTRA/PRAGMA synchronous=NORMAL/@unit/ledger_disk_test
-ledger file: a log that can be lost@src/privacy/ledger_store.c@s/journal_mode=TRUNCATE", "truncate"/journal_mode=WAL", "wal"/;s/if (logs)/if (false)/@unit/ledger_disk_test
+ledger file: the disk is not waited for@src/privacy/sealed_db.c@s/PRAGMA synchronous=EXTRA/PRAGMA synchronous=NORMAL/@unit/ledger_disk_test
+ledger file: a log that can be lost@src/privacy/sealed_db.c@s/journal_mode=TRUNCATE", "truncate"/journal_mode=WAL", "wal"/;s/if (logs)/if (false)/@unit/ledger_disk_test
 ledger file: no lock@src/privacy/ledger_lock.c@s/flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno/0/@unit/ledger_file_test
-ledger file: moved away unnoticed@src/privacy/ledger_store.c@s/if (code == SQLITE_OK \&\& !moved)/if (true)/@unit/ledger_file_test
-ledger file: a child spends, too@src/privacy/ledger_store.c@s/return file->owner == getpid();/return true;/@unit/ledger_file_test
+ledger file: moved away unnoticed@src/privacy/sealed_db.c@s/if (code == SQLITE_OK \&\& !moved)/if (true)/@unit/ledger_file_test
+ledger file: a child spends, too@src/privacy/ledger_store.c@s/return file->owner == tacit_random_process();/return true;/@unit/ledger_file_test
 ledger file: records and users added up@src/privacy/ledger_file.c@s/status = check_adds_up(file, \&settled, err);/;/@unit/ledger_file_test
 ledger file: closed without a charge@src/privacy/ledger_file.c@s/if (in_hand > 0 || (touched/if ((touched/@unit/ledger_file_test
 ledger file: told before it is committed@src/privacy/ledger_file.c@s/    status = tacit_store_end(file, status, err);/    (void)err;/@unit/ledger_crash_test
@@ -194,6 +194,19 @@ ledger file: entries not verified@src/privacy/ledger_verify.c@s/if (!tacit_mac_e
 ledger file: another history@src/privacy/ledger_verify.c@s/if (!status \&\& !tacit_mac_equal(last, file->entries.mac))/if (false)/@unit/ledger_edit_test
 ledger file: ids given twice@src/privacy/ledger_verify.c@s/file->ledger.next = file->bound;/file->ledger.next = file->entries.links;/@unit/ledger_file_test
 ledger file: touched permits vanish@src/privacy/ledger_file.c@s/if (n->permit.state == TACIT_PERMIT_RESERVED)/if (n)/@unit/ledger_file_test
+filter: orders without shares of delta@src/privacy/filter.c@s#const double share = delta / ORDERS;#const double share = delta;#@unit/filter_test
+filter: gdp and rdp with all of delta each@src/privacy/filter.c@s#TACIT_FILTER_ANY ? rest / 2 : rest;#TACIT_FILTER_ANY ? rest : rest;#@unit/filter_test
+filter: deltas of losses for nothing@src/privacy/filter.c@s/if (!(a->failure <= put_aside(terms)))/if (false)/@unit/filter_test
+lifetime: a restart is charged again@src/privacy/lifetime.c@s/memcmp(e->nonce, r->nonce, sizeof r->nonce) == 0/false/@unit/lifetime_test
+lifetime: a lost folder is not charged@src/privacy/lifetime.c@s/memcmp(e->nonce, r->nonce, sizeof r->nonce) == 0/true/@unit/lifetime_test
+lifetime: beyond the budget@src/privacy/lifetime.c@s/else if (!status \&\& !(after <= set->terms.epsilon)) {/else if (false) {/@unit/lifetime_crash_test
+lifetime: shared records unnoticed@src/privacy/lifetime_records.c@s/        if (set == SIZE_MAX)/        if (true)/@unit/lifetime_test
+lifetime: more released than planned@src/privacy/lifetime.c@s/covers ? LIFETIME_SETTLE : LIFETIME_EXCEED/LIFETIME_SETTLE/@unit/lifetime_test
+lifetime: settled before it has ended@src/privacy/lifetime_state.c@s/if (entry->state != TACIT_LIFETIME_SETTLED)/if (false)/@unit/lifetime_crash_test
+lifetime: no turns@src/privacy/lifetime_file.c@s/l->looking ? "BEGIN" : "BEGIN IMMEDIATE"/"BEGIN"/@unit/lifetime_crash_test
+lifetime: events not verified@src/privacy/lifetime_rows.c@s/if (!tacit_mac_equal(mac, l->chain.mac))/if (false)/@unit/lifetime_disk_test
+lifetime: records not verified@src/privacy/lifetime_records.c@s/ \&\& tacit_mac_equal(sum, l->records_sum)//@unit/lifetime_disk_test
+lifetime: a replacement as one step@src/privacy/lifetime_plan.c@s/cost.sensitivity \*= 2;/;/@unit/lifetime_test
 ledger.jsonl: seal not compared@src/privacy/seal.c@s/return sodium_memcmp(end, line + len, TACIT_LINE_END) == 0;/return true;/@unit/ledger_read_test
 node: anybody speaks for anybody@src/runtime/node/receive.c@s/if (node_peer_of(n, h->from) != peer)/if (!peer)/@unit/node_attack_test
 node: replays heard@src/runtime/node/receive.c@s/if (!is_later(h, heard))/if (!heard)/@unit/node_attack_test

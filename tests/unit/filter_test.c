@@ -161,6 +161,8 @@ static void test_how_tight(void **state)
     const double found = filtered(&terms, &loss, 1);
     print_message("gaussian: %g by gdp, %g by the filter\n", tight, found);
     assert_true(found > tight && found < 1.06 * tight);
+    /* Half of what is left after an eighth is for gdp, half for the orders of rdp. */
+    assert_float_equal(found, accounted(TACIT_BY_GDP, &loss, 1, 1e-5 * 7 / 16), 1e-9);
 }
 
 /* ---- any list ---- */

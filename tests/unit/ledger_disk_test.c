@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Disks that fail. A layer below SQLite counts what is written and synchronised, and at a chosen
- * step either every call fails from then on (the disk is gone), or all that was not synchronised
- * is lost (the power is). Every step of a short life is chosen once. Afterwards the ledger must
- * open, verify, and hold every release whose commit had returned; and what came back with an
- * error must not have been called released. Last, a kill at every step and then damage to what is
- * left, file and journal: it may be refused, it must not have forgotten.
+ * Disks that fail (failing_disk.h): every step of a short life is chosen once. Afterwards the
+ * ledger must open, verify, and hold every release whose commit had returned; and what came back
+ * with an error must not have been called released. Last, a kill at every step and then damage to
+ * what is left, file and journal: it may be refused, it must not have forgotten.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,229 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "failing_disk.h"
 #include "ledger_tools.h"
 #include "privacy/release.h"
 #include "testing.h"
 
 static const char name[] = "disk";
-
-/* ---- a disk that can fail ---- */
-
-typedef enum failure { DISK_GONE, POWER_LOST, POWER_LOST_IN_PART, KILLED } failure;
-
-/* What a write replaced, so that it can be undone. */
-typedef struct undo {
-    struct undo *next; /* the one before */
-    char path[200];
-    sqlite3_int64 size, offset; /* of the file before; of the bytes */
-    int len;
-    char bytes[];
-} undo;
-
-static struct {
-    long steps, fail_at; /* fail_at < 0: never */
-    failure how;
-    bool dead;
-    undo *undone; /* latest first */
-    dice d;
-} disk;
-
-typedef struct disk_file {
-    sqlite3_file base;
-    char path[200];
-    sqlite3_file *real;
-} disk_file;
-
-static sqlite3_vfs *below;
-
-/* Whoever loses power loses what was not synchronised: all, or a random part. */
-static void lose(void)
-{
-    for (undo *u = disk.undone; u; u = u->next) {
-        if (disk.how == POWER_LOST_IN_PART && dice_below(&disk.d, 2))
-            continue;
-        const int fd = open(u->path, O_WRONLY);
-        if (fd < 0)
-            continue;
-        if (u->len > 0 && pwrite(fd, u->bytes, (size_t)u->len, u->offset) < 0)
-            fail_msg("cannot undo");
-        if (disk.how == POWER_LOST && ftruncate(fd, u->size) != 0)
-            fail_msg("cannot cut");
-        close(fd);
-    }
-}
-
-static void forget(const char *path)
-{
-    for (undo **at = &disk.undone; *at;) {
-        undo *u = *at;
-        if (path && strcmp(u->path, path) != 0) {
-            at = &u->next;
-            continue;
-        }
-        *at = u->next;
-        free(u);
-    }
-}
-
-/* False: this call fails. */
-static bool step(void)
-{
-    if (!disk.dead && disk.fail_at >= 0 && disk.steps == disk.fail_at) {
-        disk.dead = true;
-        if (disk.how == KILLED)
-            _exit(0);
-        if (disk.how != DISK_GONE)
-            lose();
-    }
-    disk.steps++;
-    return !disk.dead;
-}
-
-static void remember(disk_file *f, sqlite3_int64 offset, int len)
-{
-    undo *u = calloc(1, sizeof *u + (size_t)len);
-    assert_non_null(u);
-    snprintf(u->path, sizeof u->path, "%s", f->path);
-    f->real->pMethods->xFileSize(f->real, &u->size);
-    u->offset = offset;
-    u->len = 0;
-    if (offset < u->size) {
-        u->len = u->size - offset < len ? (int)(u->size - offset) : len;
-        f->real->pMethods->xRead(f->real, u->bytes, u->len, offset);
-    }
-    u->next = disk.undone;
-    disk.undone = u;
-}
-
-static int disk_close(sqlite3_file *file)
-{
-    disk_file *f = (disk_file *)file;
-    const int code = f->real->pMethods->xClose(f->real);
-    free(f->real);
-    return code;
-}
-static int disk_read(sqlite3_file *file, void *to, int len, sqlite3_int64 at)
-{
-    sqlite3_file *real = ((disk_file *)file)->real;
-    return disk.dead ? SQLITE_IOERR_READ : real->pMethods->xRead(real, to, len, at);
-}
-static int disk_write(sqlite3_file *file, const void *from, int len, sqlite3_int64 at)
-{
-    disk_file *f = (disk_file *)file;
-    if (!step())
-        return SQLITE_IOERR_WRITE;
-    remember(f, at, len);
-    return f->real->pMethods->xWrite(f->real, from, len, at);
-}
-static int disk_truncate(sqlite3_file *file, sqlite3_int64 size)
-{
-    disk_file *f = (disk_file *)file;
-    sqlite3_int64 before;
-    if (!step())
-        return SQLITE_IOERR_TRUNCATE;
-    f->real->pMethods->xFileSize(f->real, &before);
-    if (before > size)
-        remember(f, size, (int)(before - size)); /* the end of a journal must be waited for, too */
-    return f->real->pMethods->xTruncate(f->real, size);
-}
-static int disk_sync(sqlite3_file *file, int flags)
-{
-    disk_file *f = (disk_file *)file;
-    (void)flags;
-    if (!step())
-        return SQLITE_IOERR_FSYNC;
-    forget(f->path); /* nothing written before can be lost; no need to wait for a real disk */
-    return SQLITE_OK;
-}
-static int disk_size(sqlite3_file *file, sqlite3_int64 *size)
-{
-    sqlite3_file *real = ((disk_file *)file)->real;
-    return real->pMethods->xFileSize(real, size);
-}
-static int disk_lock(sqlite3_file *file, int level)
-{
-    sqlite3_file *real = ((disk_file *)file)->real;
-    return real->pMethods->xLock(real, level);
-}
-static int disk_unlock(sqlite3_file *file, int level)
-{
-    sqlite3_file *real = ((disk_file *)file)->real;
-    return real->pMethods->xUnlock(real, level);
-}
-static int disk_reserved(sqlite3_file *file, int *is)
-{
-    sqlite3_file *real = ((disk_file *)file)->real;
-    return real->pMethods->xCheckReservedLock(real, is);
-}
-static int disk_control(sqlite3_file *file, int which, void *argument)
-{
-    sqlite3_file *real = ((disk_file *)file)->real;
-    return real->pMethods->xFileControl(real, which, argument);
-}
-static int disk_sector(sqlite3_file *file)
-{
-    (void)file;
-    return 512;
-}
-static int disk_traits(sqlite3_file *file)
-{
-    (void)file;
-    return 0; /* no promises about order or atomicity */
-}
-
-static const sqlite3_io_methods methods = {
-    .iVersion = 1,
-    .xClose = disk_close,
-    .xRead = disk_read,
-    .xWrite = disk_write,
-    .xTruncate = disk_truncate,
-    .xSync = disk_sync,
-    .xFileSize = disk_size,
-    .xLock = disk_lock,
-    .xUnlock = disk_unlock,
-    .xCheckReservedLock = disk_reserved,
-    .xFileControl = disk_control,
-    .xSectorSize = disk_sector,
-    .xDeviceCharacteristics = disk_traits,
-};
-
-static int disk_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags, int *out)
-{
-    (void)vfs;
-    disk_file *f = (disk_file *)file;
-    *f = (disk_file){.real = calloc(1, (size_t)below->szOsFile)};
-    if (!f->real)
-        return SQLITE_NOMEM;
-    snprintf(f->path, sizeof f->path, "%s", path ? path : "");
-    const int code = below->xOpen(below, path, f->real, flags, out);
-    if (code)
-        free(f->real);
-    else
-        f->base.pMethods = &methods;
-    return code;
-}
-
-static int disk_delete(sqlite3_vfs *vfs, const char *path, int sync)
-{
-    (void)vfs;
-    if (!step())
-        return SQLITE_IOERR_DELETE;
-    forget(path); /* taken as durable: only journals that were emptied before are removed */
-    return below->xDelete(below, path, sync);
-}
-
-static void use_disk(void)
-{
-    static sqlite3_vfs vfs;
-    below = sqlite3_vfs_find(NULL);
-    vfs = *below;
-    vfs.zName = "failing";
-    vfs.szOsFile = sizeof(disk_file);
-    vfs.xOpen = disk_open;
-    vfs.xDelete = disk_delete;
-    assert_int_equal(sqlite3_vfs_register(&vfs, 1), SQLITE_OK);
-}
 
 /* ---- a short life ---- */
 
@@ -334,33 +115,34 @@ static void remove_ledger(void)
     unlink("disk-journal");
 }
 
+static char *newborn;
+static size_t newborn_len;
+static life lived;
+
+static void be_born(void)
+{
+    remove_ledger();
+    write_all(name, newborn, newborn_len);
+}
+
+static void live_once(bool *failed)
+{
+    lived = live();
+    *failed = lived.failed;
+}
+
+static void look_back(void)
+{
+    check_after(&lived);
+}
+
 static long fail_everywhere(failure how)
 {
-    long steps = 0;
     tacit_error err = {0};
-    size_t len;
     remove_ledger();
     check_ok(tacit_ledger_file_close(fresh_ledger(name, 100.0), 0, &err), &err);
-    char *newborn = read_all(name, &len);
-    for (long at = 0;; at++) {
-        remove_ledger();
-        write_all(name, newborn, len);
-        forget(NULL);
-        disk.dead = false;
-        disk.steps = 0;
-        disk.fail_at = at;
-        disk.how = how;
-        const life l = live();
-        const bool reached = disk.dead;
-        steps = disk.steps;
-        disk.fail_at = -1;
-        disk.dead = false;
-        forget(NULL);
-        assert_true(reached || !l.failed);
-        check_after(&l);
-        if (!reached)
-            break;
-    }
+    newborn = read_all(name, &newborn_len);
+    const long steps = disk_fail_everywhere(how, be_born, live_once, look_back);
     free(newborn);
     return steps;
 }
@@ -400,7 +182,7 @@ static void test_the_layer_loses_what_was_not_synchronised(void **state)
     sqlite3_close(db);
     disk.fail_at = -1;
     disk.dead = false;
-    forget(NULL);
+    disk_forget(NULL);
     assert_int_equal(ledger_rows("layer", "t"), 1);
 }
 
@@ -430,7 +212,7 @@ static void test_sent_is_written_with_the_next_release(void **state)
         tacit_ledger_file_close(file, 3, NULL);
         disk.fail_at = -1;
         disk.dead = false;
-        forget(NULL);
+        disk_forget(NULL);
         file = reopen_ledger(name);
         assert_int_equal(tacit_ledger_file_pending(file, NULL, 0), last < 2);
         if (last < 2)
@@ -580,11 +362,11 @@ static void test_damage_after_a_kill(void **state)
     disk.d = (dice){11};
     remove_ledger();
     check_ok(tacit_ledger_file_close(fresh_ledger(name, 100.0), 0, &err), &err);
-    char *newborn = read_all(name, &len);
+    char *bytes = read_all(name, &len);
     for (long at = 0; killed; at += SLOW ? 3 : 1) {
         remains r;
         remove_ledger();
-        write_all(name, newborn, len);
+        write_all(name, bytes, len);
         killed = kill_at(at, &r);
         put_back(&r);
         assert_true(opens_and_remembers(&r));
@@ -601,7 +383,7 @@ static void test_damage_after_a_kill(void **state)
         for (int p = 0; p < PARTS; p++)
             free(r.bytes[p]);
     }
-    free(newborn);
+    free(bytes);
     print_message("%zu damaged ledgers were refused, %zu had lost nothing\n", refused, good);
     assert_true(refused > 500 && good > 500);
 }
@@ -664,11 +446,11 @@ static void test_no_memory(void **state)
     size_t refused = 0, len;
     remove_ledger();
     check_ok(tacit_ledger_file_close(fresh_ledger(name, 100.0), 0, &err), &err);
-    char *newborn = read_all(name, &len);
+    char *bytes = read_all(name, &len);
     for (sqlite3_int64 room = 1; room < 400000; room += 1 + room / 6) {
         remove_ledger();
-        write_all(name, newborn, len);
-        forget(NULL);
+        write_all(name, bytes, len);
+        disk_forget(NULL);
         life l = {.count = 0};
         tacit_ledger_file *file;
         const tacit_key key = test_key(1);
@@ -695,7 +477,7 @@ static void test_no_memory(void **state)
             assert_int_equal(f.id[k], l.told[k]);
         check_ok(tacit_ledger_file_close(file, 10, &err), &err);
     }
-    free(newborn);
+    free(bytes);
     assert_in_range(refused, 10, 100);
 }
 
@@ -726,7 +508,7 @@ static void test_a_folder_that_is_not_there(void **state)
 static int set_up(void **state)
 {
     (void)state;
-    use_disk();
+    disk_use();
     return 0;
 }
 

@@ -227,6 +227,9 @@ node: members send others anywhere@src/runtime/node/gossip.c@s/return !peer->lis
 link: one address takes all places@src/net/link_guests.c@s/ || most > room \/ 2//@unit/link_attack_test
 link: guests are sent away though their key has passed@src/net/link_guests.c@s/return c->number \&\& !c->closing \&\& !c->spoke \&\& !c->passed;/return c->number \&\& !c->closing \&\& !c->spoke;/;s/if (!c->passed \&\& (go/if ((go/@unit/link_attack_test
 link: any guest goes@src/net/link_guests.c@s/ || c->arrived < w->item\[go\].arrived/ || k/@unit/link_attack_test
+link: closed connections forgotten@src/net/link_bytes.c@s/    \*(p ? &p->left : &w->left) += bytes;/    (void)bytes;/@unit/link_backlog_test
+link: no bound for all together@src/net/link_bytes.c@s/sum > share_of_all(link)/false/@unit/link_backlog_test
+link: let in with too much waiting@src/net/link_in.c@s/good = p \&\& link_bytes_room(link, p);/good = p;/@unit/link_backlog_test
 node: polite for ever@src/runtime/node/receive.c@s/if (first \&\& tacit_wire_peek/if (tacit_wire_peek/@unit/node_attack_test
 node: sent before it is charged@src/runtime/node/handle.c@s/k < count \&\& status == TACIT_OK \&\& !mute/k < count/@unit/node_mute_test
 node: computes while mute@src/runtime/node/advance.c@s/if (!a->started || node_is_silent(n, a) || node_store_mute(n->store))/if (!a->started || node_is_silent(n, a))/@unit/node_mute_test

@@ -181,6 +181,7 @@ typedef struct tacit_node_status {
     tacit_traffic traffic;
     uint64_t refused[TACIT_REFUSALS];
     uint64_t handshakes, handshakes_refused;
+    uint64_t input_waiting; /* bytes that peers have sent and this node has not taken yet */
     uint64_t checkpoints;
     uint64_t ticks_shed; /* skipped, unpaid, because the node was late for them */
     tacit_node_peer_row *peers;

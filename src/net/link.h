@@ -11,9 +11,10 @@
  *
  * Nothing grows without bound: a frame above `frame_max` closes its connection before it is read;
  * `queue` frames wait for a peer, then the sender is told TACIT_NO; what a peer has sent and nobody
- * has received yet is at most as much (and 16 MiB, the kernel's buffers among them), then its
- * connection is closed; what it sends above its rate is dropped right after decryption, before
- * anybody looks at it.
+ * has received yet is at most as much (and 16 MiB, the kernel's buffers among them) over all its
+ * connections, those that have ended too, then it is cut off; all peers together have at most
+ * `input`; what a peer sends above its rate is dropped right after decryption, before anybody looks
+ * at it.
  *
  * One thread uses a link. The handshakes of others are answered while it waits or receives, so it
  * must do either often.
@@ -28,6 +29,7 @@ typedef struct tacit_link_options {
     double rate;        /* frames a second from one peer, on average */
     double burst;       /* ... and at once */
     double byte_rate;   /* the same in bytes; 0: as follows from rate and frame_max */
+    uint64_t input;     /* bytes of all peers that came and were not taken; 0: four peers' share */
     bool open;          /* any key may connect; else those of tacit_link_allow alone */
     double heartbeat;   /* seconds between TCP's probes of a silent connection: dead after five */
 } tacit_link_options;
@@ -95,6 +97,7 @@ typedef struct tacit_link_counts {
     uint64_t accepted;  /* handshakes */
     uint64_t refused;   /* ... of keys not on the list; connections without a frame, or too much */
     uint64_t strangers; /* frames of keys no longer allowed */
+    uint64_t waiting;   /* bytes that came and were not taken yet, at the last look */
 } tacit_link_counts;
 tacit_link_counts tacit_link_totals(const tacit_link *link);
 /* By index 0, 1, ...; false past the last. */

@@ -35,22 +35,27 @@ enum {
     WITHOUT_KEY = GREETING + WELCOME + ERROR
 };
 
-void link_source_of(int fd, uint8_t source[LINK_SOURCE])
+void link_source(const struct sockaddr *from, uint8_t source[LINK_SOURCE])
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-    struct sockaddr_storage from;
-    socklen_t len = sizeof from;
     memset(source, 0, LINK_SOURCE);
-    if (getpeername(fd, (struct sockaddr *)&from, &len) != 0)
-        return;
-    if (from.ss_family == AF_INET) {
+    if (from->sa_family == AF_INET) {
         memcpy(source, mapped, sizeof mapped);
-        memcpy(source + sizeof mapped, &((struct sockaddr_in *)&from)->sin_addr, 4);
-    } else if (from.ss_family == AF_INET6) {
-        memcpy(source, &((struct sockaddr_in6 *)&from)->sin6_addr, LINK_SOURCE);
+        memcpy(source + sizeof mapped, &((const struct sockaddr_in *)from)->sin_addr, 4);
+    } else if (from->sa_family == AF_INET6) {
+        memcpy(source, &((const struct sockaddr_in6 *)from)->sin6_addr, LINK_SOURCE);
         if (memcmp(source, mapped, sizeof mapped) != 0)
             memset(source + 8, 0, LINK_SOURCE - 8);
     }
+}
+
+void link_source_of(int fd, uint8_t source[LINK_SOURCE])
+{
+    struct sockaddr_storage from = {.ss_family = AF_UNSPEC};
+    socklen_t len = sizeof from;
+    if (getpeername(fd, (struct sockaddr *)&from, &len) != 0)
+        from.ss_family = AF_UNSPEC; /* it has gone already */
+    link_source((struct sockaddr *)&from, source);
 }
 
 static bool is_guest(const link_connection *c)

@@ -78,11 +78,16 @@ static bool answer_one(tacit_link *link)
                 zmq_msg_size(&part[ZAP_KEY]) == TACIT_CURVE_BYTES;
     if (good) {
         sodium_bin2hex(user, sizeof user, zmq_msg_data(&part[ZAP_KEY]), TACIT_CURVE_BYTES);
-        good = link_admit(link, user) != NULL;
+        const link_peer *p = link_admit(link, user);
+        good = p && link_bytes_room(link, p);
+        if (good)
+            link_bytes_name(link, user, zmq_msg_data(&part[ZAP_ADDRESS]),
+                            zmq_msg_size(&part[ZAP_ADDRESS]));
     }
     /* ZeroMQ's client does not try again after 400, so that ours sees to it (link_revive): the
      * key may be put on the list later. 300 would leave the connection to time out. */
-    const char *code = good ? "200" : "400", *text = good ? "OK" : "this key is not on the list";
+    const char *code = good ? "200" : "400",
+               *text = good ? "OK" : "not on the list, or too much of it waits";
     send_part(link->zap, "1.0", 3, ZMQ_SNDMORE);
     send_part(link->zap, zmq_msg_data(&part[ZAP_REQUEST]), zmq_msg_size(&part[ZAP_REQUEST]),
               ZMQ_SNDMORE);
@@ -106,7 +111,8 @@ void link_answer(tacit_link *link)
     double now = link_clock();
     if (now >= link->next_look) {
         link->next_look = now + LINK_LOOK;
-        link_watch_look(link);
+        link_watch_drain(link);
+        link_bytes_look(link);
     }
     if (now >= link->next_revival) {
         link->next_revival = now + LINK_REVIVAL;
@@ -127,6 +133,7 @@ static int take_message(tacit_link *link, zmq_msg_t *msg)
             zmq_msg_close(msg);
             if (number == EINTR)
                 continue;
+            link_bytes_none(link);
             return -1;
         }
         link_watch_took(link, msg);

@@ -2,6 +2,7 @@
 #ifndef TACIT_NET_LINK_INTERNAL_H
 #define TACIT_NET_LINK_INTERNAL_H
 /* What the files of a link share: its sockets, the table of peers, the watch over connections. */
+#include <sys/socket.h>
 #include <zmq.h>
 
 #include "net/link.h"
@@ -35,7 +36,9 @@ typedef struct link_peer {
     uint64_t since;  /* frames given to this socket */
     double writable; /* when it last was, or began */
     tacit_rate frames, bytes;
-    uint64_t heard; /* when, in frames of the link: the stranger silent for longest makes room */
+    uint64_t left;    /* bytes that came over connections that have ended, and were not taken */
+    uint64_t waiting; /* ... over all its connections, at the last look */
+    uint64_t heard;   /* when, in frames of the link: the stranger silent for longest makes room */
     tacit_link_peer_counts counts; /* its identity as well, if `known` */
 } link_peer;
 
@@ -64,11 +67,12 @@ typedef struct link_connection {
     uint64_t number;  /* which one it is, in order from 1; 0: there is none */
     uint64_t arrived; /* bytes of its stream that came, when they were last counted */
     uint64_t taken;   /* bytes of its stream that we have looked at, or less */
-    bool passed;      /* its key has passed the handshake, or `spoke` */
+    bool passed;      /* its key has passed the handshake */
+    bool named;       /* `user` is whose it is: as its last frame proves, or a guess before */
     bool spoke;       /* a frame of it arrived */
     bool closing;     /* by us */
     uint8_t source[LINK_SOURCE];
-    char user[LINK_TEXT]; /* if it spoke: the key that its last frame came with */
+    char user[LINK_TEXT];
 } link_connection;
 
 typedef struct link_watch {
@@ -77,6 +81,8 @@ typedef struct link_watch {
     size_t count, capacity;
     uint64_t numbers;
     uint64_t refused_keys; /* of connections that are still there */
+    uint64_t left;         /* bytes of ended connections that were not taken; nobody knows whose */
+    bool owes;             /* there is something left of ended connections, perhaps */
 } link_watch;
 
 struct tacit_link {
@@ -106,22 +112,37 @@ void link_revive(tacit_link *link, double now);
 double link_clock(void);
 
 /* ---- link_guests.c ---- */
-/* The address that a connection comes from: IPv4, or the first half of IPv6. */
-void link_source_of(int fd, uint8_t source[LINK_SOURCE]);
+/* What counts as one address: all of IPv4, the first half of IPv6. */
+void link_source(const struct sockaddr *from, uint8_t source[LINK_SOURCE]);
+void link_source_of(int fd, uint8_t source[LINK_SOURCE]); /* of a connection */
 /* So many bytes came, and so many different ones were sent. */
 void link_note_progress(link_connection *c, uint64_t arrived, uint64_t sent);
 /* Which connection without a key is to be closed, so that there is room; -1: none. */
 int link_guest_to_go(tacit_link *link, size_t room);
 
+/* ---- link_bytes.c ---- */
+/* This key has just passed the handshake, from this address. */
+void link_bytes_name(tacit_link *link, const char user[LINK_TEXT], const char *address, size_t len);
+/* The connection has ended. */
+void link_bytes_leave(tacit_link *link, const link_connection *c, bool by_us);
+/* A frame of `len` bytes was taken, of this user; `c` is who has the descriptor now, or NULL. */
+void link_bytes_take(tacit_link *link, int fd, link_connection *c, const char user[LINK_TEXT],
+                     uint64_t len);
+/* Nothing waits to be taken. */
+void link_bytes_none(tacit_link *link);
+/* Look for peers that eat memory. */
+void link_bytes_look(tacit_link *link);
+/* May this peer make another connection? */
+bool link_bytes_room(const tacit_link *link, const link_peer *p);
+
 /* ---- link_watch.c ---- */
+void link_close(tacit_link *link, int fd);
 /* Ask the kernel how far a connection is; false if that cannot be told. */
 bool link_look_at(int fd, link_connection *c);
 tacit_status link_watch_start(tacit_link *link, tacit_error *err);
 void link_watch_stop(tacit_link *link);
 /* Take in what the monitor says. */
 void link_watch_drain(tacit_link *link);
-/* Look for connections that eat memory. */
-void link_watch_look(tacit_link *link);
 /* A frame, or a part of one, was taken. */
 void link_watch_took(tacit_link *link, zmq_msg_t *msg);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watch over connections that others made to us: how much memory each may take.
+ * The watch over connections that others made to us: which there are.
  *
  * ZeroMQ could stop reading when its queue is full (RCVHWM). We do not let it. A connection that
  * breaks while it is stopped, with a PING among the bytes read already, ends the process by an
@@ -10,8 +10,8 @@
  * Instead we count. A monitor tells which connections come and go, the kernel how many bytes came
  * over each (TCP_INFO), and every frame that we take says which connection it came by. What came
  * and was not taken is in the kernel's buffers and ZeroMQ's queue; above `queue` full frames and
- * the buffers the connection is closed. Since we look while we wait or receive, a peer can add what
- * it sends between two looks.
+ * the buffers a peer is cut off (link_bytes.c). Since we look while we wait or receive, a peer can
+ * add what it sends between two looks.
  *
  * There are not too many connections either. Who proved a key keeps its CONNECTIONS_A_PEER latest
  * that sent a frame, whatever others have. Those whose key has passed and that never sent a frame
@@ -46,7 +46,6 @@ enum {
     EVENTS = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED,
     EVENT_BYTES = 6,         /* what happened and to which descriptor */
     DRAIN = 1000,            /* events in one call */
-    BUFFERS = 16 << 20,      /* bytes: kernels take in 6 MB before ZeroMQ reads, by default */
     SPARE = 64,              /* connections of a kind beyond ... */
     CONNECTIONS_A_PEER = 4,  /* ... so many a peer, of one key: old ones take a moment to end */
     DESCRIPTOR_MAX = 1 << 20 /* none is larger, or the monitor is wrong */
@@ -90,11 +89,14 @@ static link_connection *connection(link_watch *w, int fd)
     return fd >= 0 && (size_t)fd < w->count && w->item[fd].number ? &w->item[fd] : NULL;
 }
 
-static void close_connection(tacit_link *link, int fd)
+void link_close(tacit_link *link, int fd)
 {
-    link->watch.item[fd].closing = true;
-    link->counts.refused++;
+    link_connection *c = &link->watch.item[fd];
     shutdown(fd, SHUT_RDWR);
+    link_look_at(fd, c); /* nothing comes behind this */
+    link_bytes_leave(link, c, true);
+    c->closing = true;
+    link->counts.refused++;
 }
 
 bool link_look_at(int fd, link_connection *c)
@@ -129,9 +131,9 @@ static void make_room(tacit_link *link)
     const size_t room = SPARE + CONNECTIONS_A_PEER * link->peers.count;
     const int guest = link_guest_to_go(link, room), silent = silent_to_go(&link->watch, room);
     if (guest >= 0)
-        close_connection(link, guest);
+        link_close(link, guest);
     if (silent >= 0)
-        close_connection(link, silent);
+        link_close(link, silent);
 }
 
 static void gone(tacit_link *link, int fd)
@@ -144,6 +146,8 @@ static void gone(tacit_link *link, int fd)
         link->counts.refused++;
     else if (!c->spoke && !c->closing)
         w->refused_keys--;
+    if (!c->closing)
+        link_bytes_leave(link, c, false);
     *c = (link_connection){.number = 0};
 }
 
@@ -195,24 +199,6 @@ void link_watch_drain(tacit_link *link)
             gone(link, value);
 }
 
-/* ---- connections that eat memory ---- */
-
-void link_watch_look(tacit_link *link)
-{
-    link_watch *w = &link->watch;
-    link_watch_drain(link);
-    const uint64_t most = (uint64_t)link->o.queue * (link->o.frame_max + 64) + BUFFERS;
-    for (size_t fd = 0; fd < w->count; fd++) {
-        link_connection *c = &w->item[fd];
-        if (!c->number || c->closing || !link_look_at((int)fd, c))
-            continue;
-        if (c->taken > c->arrived) /* frames of another that had this descriptor */
-            c->taken = c->arrived;
-        if (c->arrived - c->taken > most)
-            close_connection(link, (int)fd);
-    }
-}
-
 /* ---- connections of one key ---- */
 
 /* The latest of this key stay. */
@@ -228,7 +214,7 @@ static void close_oldest_of(tacit_link *link, const char user[LINK_TEXT])
             oldest = fd;
     }
     if (count > CONNECTIONS_A_PEER)
-        close_connection(link, (int)oldest);
+        link_close(link, (int)oldest);
 }
 
 void link_watch_took(tacit_link *link, zmq_msg_t *msg)
@@ -240,14 +226,15 @@ void link_watch_took(tacit_link *link, zmq_msg_t *msg)
         c = connection(&link->watch, fd);
     }
     const char *user = zmq_msg_gets(msg, "User-Id");
-    if (!c || !user || strnlen(user, LINK_TEXT + 1) != LINK_TEXT)
+    if (!user || strnlen(user, LINK_TEXT + 1) != LINK_TEXT)
         return;
-    size_t len = zmq_msg_size(msg) + LINK_OVERHEAD;
-    c->taken += len + (len > UINT8_MAX ? 9 : 2); /* ZMTP's own header */
+    const size_t len = zmq_msg_size(msg) + LINK_OVERHEAD;
+    link_bytes_take(link, fd, c && !c->closing ? c : NULL, user,
+                    len + (len > UINT8_MAX ? 9 : 2)); /* ZMTP's own header */
     /* The key can change: frames of another that had this descriptor come first. */
-    if (c->closing || (c->spoke && memcmp(c->user, user, LINK_TEXT) == 0))
+    if (!c || c->closing || (c->spoke && memcmp(c->user, user, LINK_TEXT) == 0))
         return;
-    c->spoke = true;
+    c->spoke = c->named = true;
     memcpy(c->user, user, LINK_TEXT);
     close_oldest_of(link, user);
 }

@@ -182,6 +182,7 @@ static void add_counts(const drive *d, tacit_node_status *out)
     tacit_link_peer_counts c;
     out->handshakes = totals.accepted;
     out->handshakes_refused = totals.refused;
+    out->input_waiting = totals.waiting;
     for (size_t k = 0; tacit_link_peer(d->link, k, &c); k++)
         for (uint32_t j = 0; j < out->peer_count; j++) {
             tacit_node_peer_row *row = &out->peers[j];

@@ -178,6 +178,7 @@ void node_words_json(tacit_writer *out, const tacit_node_status *s)
     write_traffic(&json, s, &sums);
     tacit_json_count(&json, "handshakes", s->handshakes);
     tacit_json_count(&json, "handshakes_refused", s->handshakes_refused);
+    tacit_json_count(&json, "input_waiting_bytes", s->input_waiting);
     tacit_json_count(&json, "checkpoints", s->checkpoints);
     write_peers(&json, s, &sums);
     write_agents(&json, s);

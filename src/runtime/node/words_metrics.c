@@ -56,6 +56,8 @@ static const metric of_node[] = {
      OF(tacit_node_status, handshakes)},
     {"tacit_handshakes_refused_total", "Links refused: a key that is wrong or not on the list.",
      true, COUNT, OF(tacit_node_status, handshakes_refused)},
+    {"tacit_input_waiting_bytes", "What peers have sent and was not taken yet.", false, COUNT,
+     OF(tacit_node_status, input_waiting)},
     {"tacit_checkpoints_total", "Checkpoints written.", true, COUNT,
      OF(tacit_node_status, checkpoints)},
 };

@@ -92,6 +92,10 @@ noise: two continuations of one memory share it@src/random/system.c@s/if (!syste
 noise: the process id is the guard@src/random/system.c@s/MADV_WIPEONFORK) == 0/MADV_NORMAL) == 0/@unit/snapshot_test
 node: seeds of a memory image drawn twice@src/runtime/node/env.c@s/    if (tacit_draws_open(&draws, &n->random,/    n->random.process = 0;\n    if (tacit_draws_open(\&draws, \&n->random,/@unit/snapshot_test
 streams: large counters wrap round@src/random/stream.c@s/const uint64_t beyond = counter >> COUNTERS_LOG2;/const uint64_t beyond = 0;/@unit/random_test
+node: secrets of masks outlive the run@src/runtime/node/store_seal.c@s/if (store->last || !\*state)/if (store)/@unit/node_forget_test
+node: the key of states stays@src/runtime/node/node.c@s/^    forget_secrets(n);/    (void)forget_secrets;/@unit/node_forget_test
+gopa: secrets in the last state@src/protocol/gopa.c@s/tacit_totals_forget(&s->plan, totals_of(self));//@unit/node_forget_test
+diffusion: secrets in the last state@src/protocol/diffusion.c@s/tacit_sums_forget(env, &s->sums, diffusion_sums(self));/;/@unit/node_forget_test
 totals: a delay is the draw of a partner@src/protocol/totals_inside.h@s/(UINT64_C(1) << 62 | (trial))/(trial)/@unit/totals_keys_test
 costs: not checked when charged@src/privacy/ledger.c@s/last ? TACIT_OK : tacit_cost_check(cost, err)/TACIT_OK/@unit/noisy_release_test
 whole values: any cost will do@src/privacy/bound.c@s/if (cost->unit == TACIT_UNIT_RECORD \&\& cost->adjacency == TACIT_ADD_REMOVE)/if (!cost)/@unit/noisy_release_test

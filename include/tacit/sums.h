@@ -112,6 +112,10 @@ void tacit_sums_save(const tacit_sums_plan *plan, const tacit_sums *sums, uint32
                      tacit_saver *saver);
 void tacit_sums_load(const tacit_sums_plan *plan, tacit_sums *sums, uint32_t neighbours,
                      tacit_loader *loader);
+/* The run is over (TACIT_FINISH): own keys, secrets of pairs and what was held for sums under way
+ * are wiped, so that no state that is kept from now on holds them. What comes later is not
+ * answered. */
+void tacit_sums_forget(tacit_env *env, const tacit_sums_plan *plan, tacit_sums *sums);
 void tacit_sums_end(tacit_env *env, const tacit_sums_plan *plan, tacit_sums *sums);
 
 #endif

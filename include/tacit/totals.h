@@ -133,6 +133,9 @@ tacit_status tacit_totals_board(const tacit_totals_plan *plan, const tacit_total
 void tacit_totals_save(const tacit_totals_plan *plan, const tacit_totals *totals,
                        tacit_saver *saver);
 void tacit_totals_load(const tacit_totals_plan *plan, tacit_totals *totals, tacit_loader *loader);
+/* The run is over (TACIT_FINISH): own keys and secrets of pairs are wiped, so that no state that is
+ * kept from now on holds them. What comes later is not answered. */
+void tacit_totals_forget(const tacit_totals_plan *plan, tacit_totals *totals);
 void tacit_totals_end(tacit_env *env, const tacit_totals_plan *plan, tacit_totals *totals);
 
 #endif

@@ -317,6 +317,8 @@ tacit_status chorus_on(tacit_env *env, const void *shared, void *state, const ta
             return chorus_kernel_feed(env, s, self, event);
         return chorus_masked(s) ? chorus_masks_feed(env, s, self, event) : TACIT_OK;
     case TACIT_FINISH:
+        if (chorus_masked(s))
+            tacit_totals_forget(&s->totals, chorus_totals(self));
         return finish(env, s, self);
     default:
         return TACIT_OK;

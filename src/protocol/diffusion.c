@@ -472,6 +472,9 @@ static tacit_status on(tacit_env *env, const void *shared, void *state, const ta
     diffusion_agent *self = state;
     if (event->type == TACIT_START)
         return start(env, s, self);
+    if (event->type == TACIT_FINISH && self->w.value && diffusion_masks(s) &&
+        tacit_facts_of(env)->neighbours > 0)
+        tacit_sums_forget(env, &s->sums, diffusion_sums(self));
     if (event->type == TACIT_FINISH || !self->w.value)
         return TACIT_OK;
     const bool own = tacit_event_child(env, event) == 0;

@@ -121,6 +121,9 @@ tacit_status gopa_on(tacit_env *env, const void *shared, void *state, const taci
     case TACIT_MESSAGE:
     case TACIT_TIMER:
         return tacit_totals_feed(env, &s->plan, totals_of(self), event, &user, s, self);
+    case TACIT_FINISH:
+        tacit_totals_forget(&s->plan, totals_of(self));
+        return TACIT_OK;
     default:
         return TACIT_OK;
     }

@@ -439,6 +439,8 @@ tacit_status tacit_sums_feed(tacit_env *env, const tacit_sums_plan *plan, tacit_
                              const void *shared, void *self)
 {
     sums_at a = at_of(env, plan, sums);
+    if (!sums->keyed) /* the run is over: nothing is left to answer with */
+        return TACIT_OK;
     a.user = user;
     a.shared = shared;
     a.self = self;

@@ -197,6 +197,14 @@ void tacit_sums_load(const tacit_sums_plan *plan, tacit_sums *sums, uint32_t nei
         tacit_loader_refuse(loader, "the state of a masked sum makes no sense");
 }
 
+void tacit_sums_forget(tacit_env *env, const tacit_sums_plan *plan, tacit_sums *sums)
+{
+    for (uint32_t k = 0; k < sums->neighbours; k++)
+        sums_drop_held(env, &sums->slot[k]);
+    sums_forget_keys(plan, sums);
+    sums->keyed = false;
+}
+
 void tacit_sums_end(tacit_env *env, const tacit_sums_plan *plan, tacit_sums *sums)
 {
     tacit_drop(env, sums->sum);

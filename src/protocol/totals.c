@@ -281,7 +281,7 @@ tacit_status tacit_totals_feed(tacit_env *env, const tacit_totals_plan *plan, ta
                                const void *shared, void *self)
 {
     totals_at a = at_of(env, plan, totals, user, shared, self);
-    if (event->at.channel != a.env.channel)
+    if (event->at.channel != a.env.channel || !totals->keyed)
         return TACIT_OK;
     tacit_status status = TACIT_OK;
     if (event->type == TACIT_TIMER)
@@ -323,6 +323,15 @@ void tacit_totals_counts(const tacit_totals *totals, uint64_t *tries, uint64_t *
     *opened = totals->opened;
 }
 
+void tacit_totals_forget(const tacit_totals_plan *plan, tacit_totals *totals)
+{
+    totals->keyed = false;
+    tacit_mask_wipe(&totals->keys, sizeof totals->keys);
+    tacit_mask_wipe(totals->secret, sizeof totals->secret);
+    for (uint32_t k = 0; k < plan->room; k++)
+        tacit_mask_wipe(totals->partner[k].shared, TACIT_MASK_KEY);
+}
+
 void tacit_totals_end(tacit_env *env, const tacit_totals_plan *plan, tacit_totals *totals)
 {
     totals_at a = at_of(env, plan, totals, NULL, NULL, NULL);
@@ -332,8 +341,5 @@ void tacit_totals_end(tacit_env *env, const tacit_totals_plan *plan, tacit_total
     tacit_drop(env, totals->result);
     tacit_drop(env, totals->early);
     tacit_drop(env, totals->board);
-    tacit_mask_wipe(&totals->keys, sizeof totals->keys);
-    tacit_mask_wipe(totals->secret, sizeof totals->secret);
-    for (uint32_t k = 0; k < plan->room; k++)
-        tacit_mask_wipe(totals->partner[k].shared, TACIT_MASK_KEY);
+    tacit_totals_forget(plan, totals);
 }

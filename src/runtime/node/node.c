@@ -348,6 +348,20 @@ void node_start(tacit_node *n)
         n->phase = NODE_WAITING;
 }
 
+/* Protocols have forgotten theirs by now, and that is on the disk: what was kept before becomes
+ * unreadable. If not, the next start tries again. */
+static void forget_secrets(tacit_node *n)
+{
+    tacit_error why = {0};
+    if (node_store_mute(n->store) || n->status != TACIT_OK ||
+        node_store_forget(n->store, &why) == TACIT_OK)
+        return;
+    log_fields f;
+    log_begin(&f);
+    log_text(&f, "why", why.text);
+    node_note(n, TACIT_LOG_ERROR, "secrets_kept", &f);
+}
+
 void node_finish(tacit_node *n)
 {
     static const tacit_event finish = {
@@ -357,7 +371,9 @@ void node_finish(tacit_node *n)
     for (uint32_t k = 0; k < n->plan.hosted_count && !n->resumed_end; k++)
         if (n->agents[k].started)
             node_handle(n, &n->agents[k], n->time, &finish);
+    node_store_last(n->store);
     node_leave(n);
+    forget_secrets(n);
     if (node_store_mute(n->store))
         node_fail(n, TACIT_EINPUT,
                   "the run has ended, but the disk took no more: what was computed last is neither "

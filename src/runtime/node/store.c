@@ -143,6 +143,8 @@ static tacit_status open_in(node_store *store, const node_store_plan *plan, taci
     for (uint32_t i = 0; i < store->count && !status; i++)
         status = fill_agent(&store->agents[i], plan->folder, &plan->agents[i], err);
     if (!status)
+        status = store_key_find(store, err);
+    if (!status)
         status = store_db_open(store, true, &fresh, err);
     for (uint32_t i = 0; i < store->count && !status; i++)
         status = open_ledger(&store->agents[i], fresh, err);
@@ -163,6 +165,8 @@ static void store_free(node_store *store)
     if (store->blob)
         sodium_memzero(store->blob, store->blob_capacity);
     free(store->blob);
+    free(store->sealed);
+    store_key_wipe(store);
     free(store->agents);
     free(store->path);
     free(store);
@@ -293,7 +297,10 @@ tacit_status node_store_put(node_store *store, uint32_t index, const void *state
     tacit_status status = check_within(store, err);
     if (status || store->agents[index].barred) /* its state has seen what nobody paid for */
         return status;
-    status = store_db_write_state(store, STORE_SET_STATE, index, state ? state : "", len, &why);
+    const void *bytes = state ? state : "";
+    status = store_seal(store, &bytes, &len, &why);
+    if (!status)
+        status = store_db_write_state(store, STORE_SET_STATE, index, bytes, len, &why);
     return status ? give_up(store, status, &why, err) : TACIT_OK;
 }
 

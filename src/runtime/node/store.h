@@ -6,6 +6,7 @@
  *
  *     node.db               SQLite: which run and identity, incarnation, time, checkpoints, peers
  *     agent-ID.ledger(.key) the ledger of each hosted agent (tacit/ledger.h)
+ *     state.key             what states are encrypted under while the run goes on (store_seal.c)
  *
  * A release is one transaction of the agent's ledger: the charge, the frames that tell it and, if
  * it is small enough, the agent's state after it. That blob stays pending in the ledger until the
@@ -85,6 +86,12 @@ tacit_status node_store_begin(node_store *store, double elapsed, tacit_error *er
 tacit_status node_store_put(node_store *store, uint32_t index, const void *state, size_t len,
                             tacit_error *err);
 tacit_status node_store_end(node_store *store, tacit_error *err);
+
+/* The run has ended. First `last`: states that are put from now on hold no secrets of the run, and
+ * need no key. Then, when such a state of every agent is on the disk, `forget`: the key is
+ * overwritten and removed, so that nobody can read what was kept before. */
+void node_store_last(node_store *store);
+tacit_status node_store_forget(node_store *store, tacit_error *err);
 
 /* Why nothing can be written, or NULL. */
 const char *node_store_mute(const node_store *store);

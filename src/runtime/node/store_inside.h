@@ -4,8 +4,8 @@
 /*
  * Inside of a node's store: opened, closed, checkpoints (store.c); releases and what comes back of
  * them (store_release.c); why it is mute and what is owed (store_debt.c); node.db (store_db.c) and
- * its rows (store_rows.c); how long it was away (store_time.c); what its ledgers were, and what
- * counts as spent because nobody knows (store_past.c).
+ * its rows (store_rows.c); states at rest (store_seal.c); how long it was away (store_time.c); what
+ * its ledgers were, and what counts as spent because nobody knows (store_past.c).
  */
 #include <sqlite3.h>
 
@@ -82,7 +82,12 @@ struct node_store {
     double away;   /* seconds from the last checkpoint to opening */
     double before; /* elapsed at that checkpoint */
 
-    char why[600]; /* it is mute; "": it is not */
+    char why[600];       /* it is mute; "": it is not */
+    tacit_key state_key; /* of states at rest, if there is one */
+    bool state_keyed;
+    bool last; /* states hold no secrets of the run any more */
+    uint8_t *sealed;
+    size_t sealed_capacity;
     uint8_t *blob; /* room to put frames and state together; states are private: wiped */
     size_t blob_capacity;
 };
@@ -120,6 +125,16 @@ tacit_status store_db_write_state(node_store *store, store_statement which, uint
  * frees it. `bytes` may be NULL. */
 tacit_status store_db_get_state(node_store *store, uint32_t index, uint64_t *release, void **bytes,
                                 size_t *len, tacit_error *err);
+
+/* ---- store_seal.c ---- */
+/* The key in the folder, if there is one. */
+tacit_status store_key_find(node_store *store, tacit_error *err);
+void store_key_wipe(node_store *store);
+/* *state, of *len bytes, as it is to be written: in the store's memory, until the next call. */
+tacit_status store_seal(node_store *store, const void **state, size_t *len, tacit_error *err);
+/* *state as it was, in new memory if that takes any; the old one is freed then. TACIT_NO: the key
+ * it was written under is gone; nothing has changed. */
+tacit_status store_unseal(const node_store *store, void **state, size_t *len, tacit_error *err);
 
 /* ---- store_debt.c ---- */
 /* Mute from now on; the first reason stays. Returns `status`. */

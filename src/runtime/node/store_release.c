@@ -5,7 +5,7 @@
  * Frames and state of a release are one blob in the ledger's outbox:
  *
  *     4 "TCTR", 4 flags (1: with a state), 16 run, 8 bytes of frames, 8 bytes of state,
- *     frames, state
+ *     frames, state (encrypted: store_seal.c)
  *
  * Invariants:
  *  1. Once anything was told, exactly one blob is pending in the ledger: that of the last release.
@@ -42,6 +42,9 @@ static tacit_status pack(node_store *store, const void *frames, size_t frames_le
                          const void *state, size_t state_len, size_t *len, tacit_error *err)
 {
     const bool with = state && state_len <= store->state_max;
+    const tacit_status sealed = with ? store_seal(store, &state, &state_len, err) : TACIT_OK;
+    if (sealed)
+        return sealed;
     if (!with)
         state_len = 0;
     if (frames_len > TACIT_RELEASE_MAX || state_len > TACIT_RELEASE_MAX ||
@@ -213,6 +216,12 @@ static tacit_status unpack(const node_store *store, const store_ledger *a, const
     tacit_status status = copy(frames, frames_len, blob + HEAD, (size_t)first, err);
     if (!status && flags)
         status = copy(state, state_len, blob + HEAD + first, (size_t)second, err);
+    if (!status && *state && (status = store_unseal(store, state, state_len, err)) == TACIT_NO) {
+        free(*state); /* the run has ended since: a later state is in node.db */
+        *state = NULL;
+        *state_len = 0;
+        status = TACIT_OK;
+    }
     return status;
 }
 
@@ -224,6 +233,11 @@ static tacit_status newer_state(node_store *store, uint32_t index, void **state,
     size_t kept_len = 0;
     uint64_t after = 0;
     tacit_status status = store_db_get_state(store, index, &after, &kept, &kept_len, err);
+    if (!status && (status = store_unseal(store, &kept, &kept_len, err)) == TACIT_NO)
+        status = tacit_fail(err, TACIT_EVERIFY,
+                            "what \"%.300s\" keeps cannot be read without the \"state.key\" that "
+                            "was beside it; bring that back",
+                            store->path);
     const bool newer = kept && after >= store->agents[index].told;
     if (status || !kept || (*state && !newer)) {
         free(kept);

@@ -200,9 +200,9 @@ static void test_a_database_of_something_else(void **state)
     closed(opened());
     edit_db("CREATE TABLE more(x)");
     refused(TACIT_EVERIFY, "no node's database");
-    edit_db("DROP TABLE more;PRAGMA user_version=2");
+    edit_db("DROP TABLE more;PRAGMA user_version=1");
     refused(TACIT_EVERIFY, "another version");
-    edit_db("PRAGMA user_version=1;UPDATE head SET incarnation=5");
+    edit_db("PRAGMA user_version=2;UPDATE head SET incarnation=5");
     refused(TACIT_EVERIFY, "head");
 }
 

@@ -23,7 +23,7 @@
 #include "base/file.h"
 #include "runtime/node/store_inside.h"
 
-enum { MAGIC = 0x5443544e, VERSION = 1 }; /* "TCTN" */
+enum { MAGIC = 0x5443544e, VERSION = 2 }; /* "TCTN" */
 
 /* In the order of their names. */
 static const struct {
@@ -271,7 +271,7 @@ tacit_status store_db_fill(node_store *store, tacit_error *err)
     for (int i = 0; i < TABLES && !status; i++)
         status = run_text(store, tables[i].sql, err);
     if (!status)
-        status = run_text(store, "PRAGMA application_id=0x5443544e;PRAGMA user_version=1", err);
+        status = run_text(store, "PRAGMA application_id=0x5443544e;PRAGMA user_version=2", err);
     if (!status)
         status = prepare_all(store, err);
     if (!status)

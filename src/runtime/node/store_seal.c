@@ -139,7 +139,7 @@ tacit_status store_seal(node_store *store, const void **state, size_t *len, taci
 tacit_status store_unseal(const node_store *store, void **state, size_t *len, tacit_error *err)
 {
     if (!*state || *len < MORE || memcmp(*state, magic, sizeof magic) != 0)
-        return TACIT_OK; /* of a run that has ended, or of an earlier version */
+        return TACIT_OK; /* of a run that has ended */
     const uint8_t *from = *state;
     uint8_t *out = malloc(*len - MORE + 1);
     if (!out)

@@ -251,7 +251,7 @@ static int greedy(int who)
         return 99;
     tacit_lifetime_records *records = some_records(l, (uint64_t)who, 10);
     for (int k = 0; k < TRIES; k++) {
-        char run[20];
+        char run[40];
         uint64_t id;
         snprintf(run, sizeof run, "%d-%d", who, k);
         tacit_lifetime_request r = life_request("patients", run, &item);

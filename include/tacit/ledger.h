@@ -11,7 +11,7 @@
  *   send(bytes); mark_sent(file, id)         only now may they leave
  *
  * The budget is enforced online, and holds for costs that do not depend on earlier outputs: under
- * TACIT_BY_KOV and TACIT_BY_PLD (and whatever else has no filter theorem) who chooses the next
+ * TACIT_BY_KOV, TACIT_BY_RDP and TACIT_BY_PLD, which have no filter theorem, who chooses the next
  * cost by what earlier releases said can exceed it, though each release was allowed. Fix costs at
  * set-up, as the protocols here do. docs/ledger.md has an example.
  *

@@ -59,7 +59,8 @@ tacit_status tacit_filter_epsilon(const tacit_lifetime_terms *terms, const tacit
 typedef struct tacit_lifetime_plan {
     const tacit_ledger_entry *items; /* costs and how many releases of each; times are ignored */
     size_t count;
-    bool block;  /* (epsilon, delta) is charged: nothing more is known of what will be released */
+    bool block;  /* instead of items (epsilon, delta) is charged: nothing more is known. (What is
+                    shown of a run that exceeded its block has both.) */
     double risk; /* added to delta once: that a graph splits, that shares are missing. Of events
                     that do not depend on records */
     /* The run's own budget. Of a block this is what is charged. With items it only matters for the

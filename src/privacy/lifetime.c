@@ -16,6 +16,8 @@
 
 #include "privacy/lifetime_inside.h"
 
+_Static_assert(TACIT_LIFETIME_NONCE == TACIT_LEDGER_NONCE, "the nonce of a run's ledger");
+
 /* ---- words ---- */
 
 static tacit_status copy_name(lifetime_name to, const char *from, const char *what,
@@ -53,7 +55,7 @@ static tacit_status refuse(const lifetime_set *set, double before, double after,
     if (isfinite(before))
         snprintf(spent, sizeof spent, "%.6g", before);
     const char *who = set->by_owner ? "" : " (set by its first run; its owner may set it once)";
-    if (isinf(after) && isfinite(before))
+    if (!isfinite(after) && isfinite(before))
         return tacit_fail(err, TACIT_EBUDGET,
                           "data set \"%.100s\" may spend epsilon = %g at delta = %g in its life%s; "
                           "%s is spent, and of this run nothing finite can be proven (a release "
@@ -79,7 +81,7 @@ static tacit_status check_fits(const lifetime_book *book, size_t at, size_t but,
         status = lifetime_losses_add(&all, &set->terms, plan, err);
     if (!status)
         status = tacit_filter_epsilon(&set->terms, all.loss, all.count, &after, err);
-    if (!status && isnan(after))
+    if (!status && isnan(after) && set->by_owner)
         status = not_known(set, err);
     else if (!status && !(after <= set->terms.epsilon)) {
         status = tacit_filter_epsilon(&set->terms, all.loss, others, &before, err);
@@ -299,6 +301,8 @@ static tacit_status check_request(const tacit_lifetime_request *r, double now, t
                             "is meant");
     if (!status && r->plan.count == 0 && !r->plan.block)
         status = tacit_fail(err, TACIT_EUSAGE, "a plan that spends nothing needs no reservation");
+    if (!status && r->plan.count > 0 && r->plan.block)
+        status = tacit_fail(err, TACIT_EUSAGE, "a plan is a list of costs or a block, not both");
     if (!status &&
         ((unsigned)r->trust > TACIT_TRUST_SILENT || (unsigned)r->plan.unit > TACIT_UNIT_USER ||
          (unsigned)r->plan.adjacency > TACIT_ADD_REMOVE))

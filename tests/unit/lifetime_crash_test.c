@@ -11,6 +11,7 @@
  */
 #include <math.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,7 +236,7 @@ static void test_killed_two_hundred_times_over_three_runs(void **state)
 
 /* ---- many at once ---- */
 
-enum { PEERS = 6, TRIES = 5, FIT = 11 };
+enum { PEERS = 6, TRIES = 10, FIT = 31 };
 
 /* How many of its reservations were granted; 99: something went wrong. */
 static int greedy(int who)
@@ -273,9 +274,16 @@ static void test_processes_share_one_budget(void **state)
     int granted = 0;
     remove_lifetime(path); /* they make it, too */
     pid_t child[PEERS];
+    int gate[2];
+    assert_int_equal(pipe(gate), 0);
     for (int k = 0; k < PEERS; k++)
-        if ((child[k] = fork()) == 0)
-            _exit(greedy(k));
+        if ((child[k] = fork()) == 0) {
+            char none;
+            close(gate[1]);
+            _exit(read(gate[0], &none, 1) == 0 ? greedy(k) : 99); /* all begin at once */
+        }
+    close(gate[0]);
+    close(gate[1]);
     for (int k = 0; k < PEERS; k++) {
         int how;
         assert_int_equal(waitpid(child[k], &how, 0), child[k]);
@@ -293,11 +301,47 @@ static void test_processes_share_one_budget(void **state)
     tacit_lifetime_close(l);
 }
 
+/* Who finds another at it waits for his turn before he reads anything. */
+static void test_a_turn_is_waited_for(void **state)
+{
+    (void)state;
+    int ready[2], go[2], how;
+    char one = 'x';
+    sqlite3 *db;
+    remove_lifetime(path);
+    tacit_lifetime_close(opened_lifetime(path));
+    assert_true(pipe(ready) == 0 && pipe(go) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        tacit_lifetime *l;
+        const tacit_lifetime_terms terms = life_terms(1);
+        if (tacit_lifetime_open(&l, path, NULL) || write(ready[1], &one, 1) != 1 ||
+            read(go[0], &one, 1) != 1)
+            _exit(99);
+        _exit(tacit_lifetime_set(l, "patients", &terms, 0, NULL));
+    }
+    assert_int_equal(read(ready[0], &one, 1), 1);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(write(go[1], &one, 1), 1);
+    usleep(50000); /* too short for a busy machine: then there is nothing to wait for */
+    assert_int_equal(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFEXITED(how));
+    assert_int_equal(WEXITSTATUS(how), TACIT_OK);
+    for (int k = 0; k < 2; k++) {
+        close(ready[k]);
+        close(go[k]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_killed_two_hundred_times_over_three_runs),
         cmocka_unit_test(test_processes_share_one_budget),
+        cmocka_unit_test(test_a_turn_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

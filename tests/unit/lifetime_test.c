@@ -370,6 +370,10 @@ static void test_the_first_run_sets_it_if_nobody_has(void **state)
     assert_float_equal(life_spent(l, "blocks"), 1, 1e-9);
     r.run = "b2";
     check_fails(tacit_lifetime_reserve(l, &r, 1, &more, &err), TACIT_EBUDGET, &err, "first run");
+    r = life_request("blocks", "b3", &item); /* of another kind */
+    check_fails(tacit_lifetime_reserve(l, &r, 1, &more, &err), TACIT_EBUDGET, &err, "first run");
+    r.plan.block = true;
+    check_fails(tacit_lifetime_reserve(l, &r, 1, &more, &err), TACIT_EUSAGE, &err, "not both");
     r = life_request("risky", "r1", &item);
     r.plan.risk = 0.5e-5;
     life_reserve(l, &r);
@@ -441,6 +445,11 @@ static void test_conversions(void **state)
     cost.sampling = 0.1;
     check_ok(losses_of(TACIT_UNIT_RECORD, TACIT_REPLACE, cost, &loss, &err), &err);
     assert_true(loss.sampling == 0.1 && loss.shift == 2 * plain.shift);
+    tacit_cost_loss(&cost, 3, &plain);
+    for (double a = 1.5; a < 40; a *= 1.7)
+        assert_true(tacit_loss_renyi(&loss, a) <=
+                    (a - 0.5) / (a - 1) * tacit_loss_renyi(&plain, 2 * a) +
+                        tacit_loss_renyi(&plain, 2 * a - 1));
     cost.sampling = 1;
     cost.unit = TACIT_UNIT_USER;
     check_ok(losses_of(TACIT_UNIT_RECORD, TACIT_ADD_REMOVE, cost, &loss, &err), &err);

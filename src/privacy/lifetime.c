@@ -210,7 +210,7 @@ static tacit_status joined_terms(const lifetime_set *a, const lifetime_set *b,
 static tacit_status join_them(tacit_lifetime *l, const char *into, const char *from, double now,
                               bool *changed, tacit_error *err)
 {
-    size_t a, b;
+    size_t a = SIZE_MAX, b = SIZE_MAX;
     lifetime_event event = {.kind = LIFETIME_JOIN, .at = now};
     tacit_status status = find_set(&l->book, into, &a, err);
     if (!status)

@@ -21,6 +21,7 @@ typedef struct node_flags {
     bool json, quiet;
     char config[TACIT_TEXT_MAX];
     char json_log[TACIT_TEXT_MAX];
+    char accept_spent[TACIT_TEXT_MAX];
 } node_flags;
 
 #define AT(member) .offset = offsetof(node_flags, member)
@@ -39,6 +40,13 @@ static const tacit_option options[] = {
      .value_name = "FILE",
      .help = "append what happens to this file, one JSON object a line",
      AT(json_log)},
+    {.key = "accept-spent",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .value_name = "RELEASES",
+     .help = "charge each agent up to so many releases in all, or \"all\" that its budget has, and "
+             "do not wait for neighbours to tell whether the ledgers are the latest",
+     AT(accept_spent)},
     CLI_FLAG_SWITCH("json", 'j', "print summary.json at the end instead of words", AT(json)),
     CLI_FLAG_SWITCH("quiet", 'q', "on standard error only warnings and errors", AT(quiet)),
 };
@@ -206,6 +214,27 @@ static tacit_status tell(void *ctx, const tacit_node *node, const char *summary,
     return TACIT_OK;
 }
 
+/* A number of releases, or all of them. */
+static tacit_status read_accepted(const char *text, uint64_t *out, tacit_error *err)
+{
+    char *end = NULL;
+    *out = 0;
+    if (*text == '\0')
+        return TACIT_OK;
+    if (strcmp(text, "all") == 0) {
+        *out = UINT64_MAX;
+        return TACIT_OK;
+    }
+    errno = 0;
+    const unsigned long long number = strtoull(text, &end, 10);
+    if (errno || *text < '0' || *text > '9' || *end != '\0' || number == 0 || number > INT64_MAX)
+        return tacit_fail(
+            err, TACIT_EUSAGE,
+            "\"--accept-spent\" takes a number of releases or \"all\", not \"%.100s\"", text);
+    *out = number;
+    return TACIT_OK;
+}
+
 static tacit_status run(const cli_args *args, tacit_error *err)
 {
     const node_flags *flags = args->flags;
@@ -215,9 +244,12 @@ static tacit_status run(const cli_args *args, tacit_error *err)
         return tacit_fail(err, TACIT_EUSAGE,
                           "unexpected word \"%.100s\"; did you mean \"--config %.100s\"?",
                           args->words[0], args->words[0]);
+    uint64_t accepted;
+    tacit_status status = read_accepted(flags->accept_spent, &accepted, err);
+    if (status)
+        return status;
     cli_node_process();
-    tacit_status status =
-        tacit_peer_open(&peer, flags->config, args->repeated, args->repeated_count, err);
+    status = tacit_peer_open(&peer, flags->config, args->repeated, args->repeated_count, err);
     if (status)
         return status;
     tacit_node_plan plan = *tacit_peer_plan(peer);
@@ -225,6 +257,7 @@ static tacit_status run(const cli_args *args, tacit_error *err)
                        (tacit_log_level)plan.options->log, err);
     if (status)
         goto out;
+    plan.accept_spent = accepted;
     plan.log = on_log;
     plan.log_ctx = &logs;
     log_leaks(peer, &plan);

@@ -107,6 +107,10 @@ typedef struct tacit_node_plan {
     const void *protocol_options;
     tacit_privacy_options privacy;
     double until; /* run.time */
+    /* Each agent's ledger is charged up to so many releases before anything else, and the node does
+     * not wait for its neighbours to tell whether its ledgers are the latest. 0: it waits;
+     * UINT64_MAX: everything is charged. */
+    uint64_t accept_spent;
     tacit_node_log *log;
     void *log_ctx;
     tacit_metric_sink *metric; /* may be NULL; private ones are for the owner */
@@ -172,7 +176,7 @@ extern const char *const tacit_node_refusal_names[TACIT_REFUSALS]; /* "garbage",
 typedef struct tacit_node_status {
     const char *name, *protocol;
     const char *phase;                        /* "meeting", "running", "waiting", "ended" */
-    const char *mute;                         /* why it only listens, or NULL */
+    const char *mute;                         /* why it only listens or waits, or NULL */
     const char *adversary, *unit, *adjacency; /* what the epsilon of its agents is about */
     uint8_t run[TACIT_NODE_RUN];
     uint64_t incarnation;

@@ -103,6 +103,21 @@ static void io_meet(void *ctx, const uint8_t key[TACIT_NODE_KEY])
     (void)ctx, (void)key;
 }
 
+/* Agents begin when somebody can hear them. */
+static void be_met(uint32_t k)
+{
+    const tacit_greeting g = {.stamp = 1};
+    uint8_t frame[TACIT_WIRE_HEADER + 64];
+    tacit_wire_header h = {.kind = TACIT_WIRE_PING,
+                           .protocol = protocol.wire_id,
+                           .from = TACIT_NOBODY,
+                           .to = TACIT_NOBODY,
+                           .payload = (uint32_t)tacit_greeting_bytes(&g)};
+    tacit_wire_write(frame, &h);
+    tacit_greeting_encode(frame + TACIT_WIRE_HEADER, &g);
+    node_receive(node, members[k].key, true, frame, TACIT_WIRE_HEADER + h.payload, now);
+}
+
 static void make_node(void)
 {
     static const tacit_segment segment[] = {{"x", TACIT_F64, 3}, {"n", TACIT_I64, 1}};
@@ -145,7 +160,9 @@ static void make_node(void)
                                   .protocol = &protocol};
     const node_io io = {.send = io_send, .connect = io_connect, .meet = io_meet};
     demand(!node_create(&node, &plan, &io, 0, &err) && !node_gossip_init(node, &err));
+    be_met(1);
     node_advance(node, now = 100);
+    demand(node->phase == NODE_RUNNING);
 }
 
 /* As if nothing had been heard yet, so that an input alone says what happens. */

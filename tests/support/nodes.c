@@ -49,6 +49,7 @@ static tacit_status io_send(void *ctx, const uint8_t key[TACIT_NODE_KEY], const 
                             size_t head_len, const void *body, size_t body_len)
 {
     nodes_place *p = ctx;
+    assert_false(p->closed);
     if (!p->link) {
         const uint32_t to = index_of(p->all, key);
         if (to == UINT32_MAX)
@@ -73,6 +74,11 @@ static void io_meet(void *ctx, const uint8_t key[TACIT_NODE_KEY])
     nodes_place *p = ctx;
     if (p->link)
         tacit_link_meet(p->link, key, NULL);
+}
+
+static void io_close(void *ctx)
+{
+    ((nodes_place *)ctx)->closed = true;
 }
 
 static void keep_line(void *ctx, tacit_log_level level, const char *event, const char *fields)
@@ -201,12 +207,15 @@ tacit_status nodes_open(nodes *all, uint32_t k, tacit_error *err)
                             .protocol_options = all->world.protocol_options,
                             .privacy = all->world.privacy,
                             .until = all->until,
+                            .accept_spent = p->accept_spent,
                             .log = keep_line,
                             .log_ctx = p,
                             .metric = forward_metric,
                             .metric_ctx = all};
     memcpy(plan.run, all->run, sizeof plan.run);
-    const node_io io = {.ctx = p, .send = io_send, .connect = io_connect, .meet = io_meet};
+    p->closed = false;
+    const node_io io = {
+        .ctx = p, .send = io_send, .connect = io_connect, .meet = io_meet, .close = io_close};
     tacit_status status = node_create(&p->node, &plan, &io, all->clock, err);
     if (status != TACIT_OK)
         return status;

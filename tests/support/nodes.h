@@ -35,6 +35,8 @@ typedef struct nodes_place {
     tacit_node_agent *hosted;
     char (*names)[16];
     uint32_t count;
+    uint64_t accept_spent;  /* of the plan */
+    bool closed;            /* it has closed its links */
     nodes_log_line log[64]; /* the last ones */
     uint64_t lines;
 } nodes_place;

@@ -122,7 +122,7 @@ class Run:
         for pattern, what in pcap_search.number_patterns(self.middle).items():
             patterns.setdefault(pattern, "intermediate " + what)
         for kind in range(1, 10):
-            patterns[struct.pack("<4sBB2x", b"TACW", 1, kind)] = "header of a message"
+            patterns[struct.pack("<4sBB2x", b"TACW", 2, kind)] = "header of a message"
         patterns.update(self.words())
         return patterns
 
@@ -140,18 +140,18 @@ def payloads(home):
     for path in glob.glob(f"{home}/state/*.ledger"):
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as ledger:
             for blob, in ledger.execute("SELECT bytes FROM outbox"):
-                at = blob.find(b"TACW\1\1")
+                at = blob.find(b"TACW\2\1")
                 if at >= 0:
                     length, = struct.unpack_from("<I", blob, at + 28)
-                    yield blob[at + 88:at + 88 + length]
+                    yield blob[at + 176:at + 176 + length]
 
 
 def plain_message(run):
     """Everything that is searched for: a frame as docs/wire.md says, and the rest behind it."""
     flat = [x for v in run.final for x in v]
     payload = b"\0" + struct.pack(f"<{len(flat)}d", *flat)
-    head = struct.pack("<4sBB2x16sIIQQQQQQII", b"TACW", 1, 1, run.id, 1, len(payload), 0, 1, 1, 1, 0, 0, 0, 0)
-    assert len(head) == 88
+    head = struct.pack("<4sBB2x16sIIQQQQQQII88x", b"TACW", 2, 1, run.id, 1, len(payload), 0, 1, 1, 1, 0, 0, 0, 0)
+    assert len(head) == 176
     more = b"".join(struct.pack(f"{o}{len(v)}{t}", *v) for o in "<>" for t in "df" for v in run.final + run.middle)
     return head + payload + more + b"".join(run.words())
 

@@ -196,7 +196,7 @@ static void test_one_stays_away(void **state)
     scene_clear(&c);
 }
 
-/* One of four nodes is no majority: its agents learn alone, were charged for a word each, and do
+/* Two of four nodes are no majority: their agents learn alone, were charged for a word each, and do
  * not wait for ever. */
 static void test_a_minority_learns_alone(void **state)
 {
@@ -204,6 +204,7 @@ static void test_a_minority_learns_alone(void **state)
     scene c;
     scene_init(&c);
     open_node(&c, 0);
+    open_node(&c, 1);
     run(&c, 399);
     for (uint32_t i = 0; i < N; i += NODES) {
         assert_int_equal(agent_of(&c, i)->phase, CHORUS_APART);

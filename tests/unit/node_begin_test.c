@@ -130,12 +130,129 @@ static void test_done_waits_for_others(void **state)
     node_scene_clear(&s);
 }
 
+/* ---- nobody listens ---- */
+
+static bool is_mute(const node_scene *s, uint32_t k, const char *text)
+{
+    tacit_node_status look;
+    tacit_error err = {0};
+    check_ok(node_look(s->all.place[k].node, &look, &err), &err);
+    const bool mute = look.mute && strstr(look.mute, text);
+    tacit_node_status_clear(&look);
+    return mute;
+}
+
+/* Whoever is alone releases nothing, says whom it waits for, and gives up when the run is over. */
+static void test_alone(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    node_scene s;
+    node_scene_init(&s, TACIT_WAKES);
+    s.all.until = 30;
+    check_ok(nodes_open(&s.all, 0, &err), &err);
+    node_scene_run(&s, 35);
+    assert_int_equal(node_scene_releases(&s, 0), 0);
+    assert_true(is_mute(&s, 0, "\"node-1\", \"node-2\"; are they started"));
+    check_fails(nodes_run(&s.all, 100, &err), TACIT_EPEER, &err, "nothing was spent");
+    assert_int_equal(node_scene_releases(&s, 0), 0);
+    node_scene_clear(&s);
+}
+
+/* All the others agreed on something else: patience is enough to know that. */
+static void test_another_run(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    node_scene s;
+    node_scene_init(&s, TACIT_WAKES);
+    s.all.until = 1000;
+    check_ok(nodes_open(&s.all, 1, &err), &err);
+    check_ok(nodes_open(&s.all, 2, &err), &err);
+    memcpy(s.all.run, "another run....", TACIT_NODE_RUN);
+    check_ok(nodes_open(&s.all, 0, &err), &err);
+    check_fails(nodes_run(&s.all, 30, &err), TACIT_EPEER, &err, "another run");
+    assert_int_equal(node_scene_releases(&s, 0), 0);
+    nodes_crash(&s.all, 0);
+    node_scene_run(&s, 30);
+    assert_true(node_scene_releases(&s, 1) > 0); /* those two hear each other */
+    node_scene_clear(&s);
+}
+
+/* Agent 0 has a neighbour on node 1, agent 3 one on node 2, which comes late. */
+static void test_each_agent_is_heard(void **state)
+{
+    (void)state;
+    static const uint32_t one[] = {1}, two[] = {2};
+    tacit_error err = {0};
+    node_scene s;
+    node_scene_init(&s, TACIT_WAKES);
+    s.all.place[0].hosted[0].neighbour = one;
+    s.all.place[0].hosted[1].neighbour = two;
+    s.all.place[0].hosted[0].neighbours = s.all.place[0].hosted[1].neighbours = 1;
+    check_ok(nodes_open(&s.all, 0, &err), &err);
+    check_ok(nodes_open(&s.all, 1, &err), &err);
+    node_scene_run(&s, 30);
+    assert_true(node_scene_releases(&s, 0) > 0);
+    assert_int_equal(node_scene_releases(&s, 3), 0);
+    assert_int_equal(node_scene_agent(&s, 3)->of_type[TACIT_START], 0);
+    check_ok(nodes_open(&s.all, 2, &err), &err);
+    node_scene_run(&s, 60);
+    assert_true(node_scene_releases(&s, 3) > 0);
+    assert_int_equal(node_scene_agent(&s, 3)->of_type[TACIT_START], 1);
+    assert_int_equal(node_scene_agent(&s, 3)->log[0].type, TACIT_START); /* before anything else */
+    node_scene_clear(&s);
+}
+
+/* ---- the end ---- */
+
+static node_scene *at_end;
+
+/* How many goodbyes were under way when the agent was told to finish, if links were closed then. */
+static tacit_status finish(tacit_env *env, const probe *p, probe_agent *self,
+                           const tacit_event *event)
+{
+    (void)p;
+    const nodes *all = &at_end->all;
+    const uint32_t k = (uint32_t)(tacit_facts_of(env)->self % all->count);
+    if (event->type == TACIT_FINISH) {
+        self->number = 0;
+        for (size_t f = 0; f < all->frame_count; f++)
+            self->number += all->frames[f].from == k && all->frames[f].bytes[5] == TACIT_WIRE_BYE;
+        self->number += all->place[k].closed ? 0 : 100;
+    }
+    return TACIT_OK;
+}
+
+/* What an agent does at the end takes as long as its records make it take: before that all others
+ * have been told goodbye, and there are no links by which they could see when it is over. */
+static void test_goodbye_comes_before_the_finish(void **state)
+{
+    (void)state;
+    node_scene s;
+    at_end = &s;
+    node_scene_init(&s, TACIT_WAKES);
+    s.probe.on = finish;
+    s.all.until = 5;
+    node_scene_open(&s);
+    node_scene_run(&s, 30);
+    for (uint32_t a = 0; a < SCENE_AGENTS; a++) {
+        assert_int_equal(node_scene_agent(&s, a)->of_type[TACIT_FINISH], 1);
+        assert_int_equal(node_scene_agent(&s, a)->number, 2); /* to both others */
+    }
+    node_scene_clear(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_first_begins_for_all),
         cmocka_unit_test(test_done_before_time),
         cmocka_unit_test(test_done_waits_for_others),
+        cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_another_run),
+        cmocka_unit_test(test_each_agent_is_heard),
+        cmocka_unit_test(test_goodbye_comes_before_the_finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

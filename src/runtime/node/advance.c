@@ -63,7 +63,8 @@ static bool take_request(node_agent *a, uint64_t id)
 static bool is_done(const tacit_node *n, const node_agent *a)
 {
     return n->plan.consortium->end == TACIT_END_TICKS && n->plan.until > 0 &&
-           ((double)a->wakes >= n->plan.until || node_is_silent(n, a));
+           ((double)a->wakes >= n->plan.until || node_is_silent(n, a) ||
+            (!a->started && n->time >= n->plan.until)); /* nobody came to hear it */
 }
 
 /* How late it is, if that is too late; else 0. */
@@ -140,7 +141,7 @@ void node_deliver(tacit_node *n, const runtime_event *event)
         return;
     }
     const bool home = a && event->payload && node_hosted(n, event->from);
-    if (a && (!home || hear_at_home(n, a, event)) && !is_void(a, event)) {
+    if (a && a->started && (!home || hear_at_home(n, a, event)) && !is_void(a, event)) {
         const tacit_event e = {.type = (tacit_event_type)event->type,
                                .at = event->at,
                                .from = rings ? TACIT_NOBODY : event->from,
@@ -313,10 +314,11 @@ void node_advance(tacit_node *n, double now)
         node_beat(n);
         node_gossip_cycle(n);
         count_quiet(n);
+        node_start_late(n);
         n->next_beat = n->now + n->plan.options->heartbeat / 2;
     }
-    if (n->phase == NODE_MEETING && (node_all_met(n) || n->now >= n->meet_by))
-        node_start(n);
+    if (n->phase == NODE_MEETING)
+        node_try_begin(n);
     if (n->phase == NODE_RUNNING || n->phase == NODE_WAITING)
         run_queue(n);
     if (n->status == TACIT_OK)
@@ -332,7 +334,9 @@ void node_advance(tacit_node *n, double now)
 double node_next(const tacit_node *n)
 {
     double next = n->next_beat;
-    if (n->phase == NODE_MEETING || n->phase == NODE_WAITING)
+    if (n->phase == NODE_MEETING)
+        next = fmin(next, node_begin_by(n));
+    if (n->phase == NODE_WAITING)
         next = fmin(next, n->meet_by);
     if ((n->phase == NODE_RUNNING || n->phase == NODE_WAITING) && n->queue.count > 0 &&
         !must_wait(n))

@@ -23,8 +23,11 @@
 #define PROBED 64         /* kinds and channels that are asked for their shapes */
 
 typedef struct drive {
-    tacit_link *link;
+    tacit_link *link; /* NULL: closed */
     http_server *http;
+    tacit_link_counts totals; /* of a link that was closed, */
+    tacit_link_peer_counts *counts;
+    size_t count;       /* and of so many peers */
     uint64_t over_rate; /* frames that were dropped so far, as far as it was told */
     double next_told;
 } drive;
@@ -41,17 +44,50 @@ static double seconds(void)
 static tacit_status io_send(void *ctx, const uint8_t key[TACIT_NODE_KEY], const void *head,
                             size_t head_len, const void *body, size_t body_len)
 {
-    return tacit_link_send(((drive *)ctx)->link, key, head, head_len, body, body_len, NULL);
+    drive *d = ctx;
+    return d->link ? tacit_link_send(d->link, key, head, head_len, body, body_len, NULL) : TACIT_NO;
 }
 
 static void io_connect(void *ctx, const uint8_t key[TACIT_NODE_KEY], const char *endpoint)
 {
-    tacit_link_connect(((drive *)ctx)->link, key, endpoint, NULL);
+    if (((drive *)ctx)->link)
+        tacit_link_connect(((drive *)ctx)->link, key, endpoint, NULL);
 }
 
 static void io_meet(void *ctx, const uint8_t key[TACIT_NODE_KEY])
 {
-    tacit_link_meet(((drive *)ctx)->link, key, NULL);
+    if (((drive *)ctx)->link)
+        tacit_link_meet(((drive *)ctx)->link, key, NULL);
+}
+
+/* For the summary. Where there is no memory for them they are told as nothing. */
+static void copy_counts(drive *d)
+{
+    tacit_link_peer_counts c;
+    size_t count = 0;
+    while (tacit_link_peer(d->link, count, &c))
+        count++;
+    d->counts = calloc(count + 1, sizeof *d->counts);
+    for (d->count = 0; d->counts && d->count < count; d->count++)
+        tacit_link_peer(d->link, d->count, &d->counts[d->count]);
+    d->totals = tacit_link_totals(d->link);
+}
+
+static void io_close(void *ctx)
+{
+    drive *d = ctx;
+    copy_counts(d);
+    tacit_link_free(d->link);
+    d->link = NULL;
+}
+
+static bool counts_of(const drive *d, size_t k, tacit_link_peer_counts *c)
+{
+    if (d->link)
+        return tacit_link_peer(d->link, k, c);
+    if (k < d->count)
+        *c = d->counts[k];
+    return k < d->count;
 }
 
 /* ---- creating ---- */
@@ -132,7 +168,8 @@ tacit_status tacit_node_create(tacit_node **out, const tacit_node_plan *plan, ta
     *out = NULL;
     if (!d)
         return tacit_out_of_memory(err);
-    const node_io io = {.ctx = d, .send = io_send, .connect = io_connect, .meet = io_meet};
+    const node_io io = {
+        .ctx = d, .send = io_send, .connect = io_connect, .meet = io_meet, .close = io_close};
     tacit_node *n = NULL;
     tacit_status status = node_create(&n, plan, &io, seconds(), err);
     if (status != TACIT_OK) {
@@ -164,6 +201,7 @@ void tacit_node_destroy(tacit_node *n)
     if (d) {
         tacit_link_free(d->link);
         http_free(d->http);
+        free(d->counts);
     }
     free(d);
 }
@@ -178,12 +216,12 @@ uint16_t tacit_node_status_port(const tacit_node *n)
 
 static void add_counts(const drive *d, tacit_node_status *out)
 {
-    const tacit_link_counts totals = tacit_link_totals(d->link);
+    const tacit_link_counts totals = d->link ? tacit_link_totals(d->link) : d->totals;
     tacit_link_peer_counts c;
     out->handshakes = totals.accepted;
     out->handshakes_refused = totals.refused;
     out->input_waiting = totals.waiting;
-    for (size_t k = 0; tacit_link_peer(d->link, k, &c); k++)
+    for (size_t k = 0; counts_of(d, k, &c); k++)
         for (uint32_t j = 0; j < out->peer_count; j++) {
             tacit_node_peer_row *row = &out->peers[j];
             if (!c.known || memcmp(row->key, c.key, sizeof c.key) != 0)
@@ -238,7 +276,7 @@ static void tell_drops(const tacit_node *n, drive *d, double now)
     if (now < d->next_told)
         return;
     d->next_told = now + TELL_EVERY;
-    for (size_t k = 0; tacit_link_peer(d->link, k, &c); k++)
+    for (size_t k = 0; counts_of(d, k, &c); k++)
         sum += c.over_rate;
     if (sum == d->over_rate)
         return;

@@ -97,6 +97,8 @@ static tacit_status recall(void *ctx, const uint8_t key[TACIT_NODE_KEY], const v
     node_peer *peer = node_peer_by_key(n, key);
     const char *listed = (const char *)bytes + 8;
     (void)err;
+    if (peer)
+        peer->known = true; /* one that only moved was perhaps never met, and is waited for */
     if (!peer || peer->self || !may_move(n, peer) || len != 8 + 2 * sizeof peer->endpoint ||
         memcmp(listed, listed_endpoint(n, peer), sizeof peer->endpoint) != 0)
         return TACIT_OK;

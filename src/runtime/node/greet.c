@@ -339,7 +339,7 @@ void node_on_greeting(tacit_node *n, node_peer *peer, const tacit_wire_header *h
         if (g.stamp == peer->ping)
             peer->round_trip = n->now - peer->ping_sent;
         peer->answered = g.stamp;
-        peer->greeted = true;
+        peer->greeted = peer->testified = true;
         check_own_lives(n, peer, &g);
         say_again(n, peer, &g);
     }

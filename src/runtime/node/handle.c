@@ -282,7 +282,7 @@ static void send_one(tacit_node *n, node_agent *a, const parcel *p, uint32_t to)
     tacit_wire_header h = p->header;
     h.to = to;
     const bool away = peer && peer->watched &&
-                      (!peer->met || peer->left ||
+                      (!peer->met || !peer->known || peer->left ||
                        tacit_suspect_health(n->suspect, peer->slot) == TACIT_HEALTH_DOWN);
     if (!peer || away || node_transmit(n, peer, &h, p->payload->bytes) != TACIT_OK)
         n->traffic.lost++;

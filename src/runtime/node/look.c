@@ -50,6 +50,15 @@ static bool is_shown(const node_peer *peer)
     return !peer->self && (peer->watched || peer->met);
 }
 
+/* Why it only listens. */
+static const char *why_mute(const tacit_node *n)
+{
+    if (n->status != TACIT_OK)
+        return n->failure.text;
+    const char *mute = node_store_mute(n->store);
+    return mute || n->waits[0] == '\0' ? mute : n->waits;
+}
+
 tacit_status node_look(const tacit_node *n, tacit_node_status *out, tacit_error *err)
 {
     static const char *const phases[] = {"meeting", "running", "waiting", "ended"};
@@ -61,7 +70,7 @@ tacit_status node_look(const tacit_node *n, tacit_node_status *out, tacit_error 
             tacit_trust_name(tacit_protocol_trust(n->plan.protocol, n->plan.protocol_options)),
         .unit = tacit_unit_name((tacit_unit)n->plan.privacy.unit),
         .adjacency = tacit_adjacency_name((tacit_adjacency)n->plan.privacy.adjacency),
-        .mute = n->status == TACIT_OK ? node_store_mute(n->store) : n->failure.text,
+        .mute = why_mute(n),
         .incarnation = n->incarnation,
         .time = n->phase == NODE_RUNNING ? fmax(n->time, node_time_at(n, n->now)) : n->time,
         .until = n->plan.until,

@@ -148,6 +148,15 @@ static tacit_status make_agents(tacit_node *n, tacit_error *err)
     return TACIT_OK;
 }
 
+/* Seconds that an agent may be late: see begin.c. */
+static double time_left(const tacit_node *n)
+{
+    const double time = n->plan.until * n->plan.consortium->unit;
+    if (n->flags & TACIT_EVERYBODY)
+        return 0;
+    return time > 0 ? fmax(time - node_store_elapsed(n->store, 0), 0) : INFINITY;
+}
+
 static tacit_status open_store(tacit_node *n, tacit_error *err)
 {
     const tacit_node_plan *plan = &n->plan;
@@ -169,8 +178,11 @@ static tacit_status open_store(tacit_node *n, tacit_error *err)
     memcpy(store.identity, plan->identity->public_key, sizeof store.identity);
     tacit_status status = node_store_open(&n->store, &store, err);
     free(agents);
-    if (status == TACIT_OK)
+    if (status == TACIT_OK) {
         n->incarnation = node_store_incarnation(n->store);
+        n->forgot = node_store_is_new(n->store);
+        n->give_up = n->meet_by + time_left(n);
+    }
     return status;
 }
 
@@ -187,6 +199,8 @@ static tacit_status restore_agent(tacit_node *n, node_agent *a, tacit_error *err
         status = node_load_agent(n, a, state, state_len, err);
     if (status == TACIT_OK && frames)
         status = node_load_frames(n, a, frames, frames_len, err);
+    uint8_t head[NODE_STORE_HEAD];
+    n->unsure |= (state || frames) && node_store_entries(n->store, a->index, head) > 0;
     if (status == TACIT_OK && state) {
         log_fields f;
         log_begin(&f);
@@ -228,7 +242,9 @@ static tacit_status begin(tacit_node *n, tacit_error *err)
         status = node_peers_init(n, err);
     if (status == TACIT_OK)
         status = node_recall_peers(n, err);
-    return status == TACIT_OK ? restore(n, err) : status;
+    if (status == TACIT_OK)
+        status = restore(n, err);
+    return status == TACIT_OK ? node_accept_spent(n, err) : status;
 }
 
 tacit_status node_create(tacit_node **out, const tacit_node_plan *plan, const node_io *io,
@@ -316,10 +332,15 @@ static void start_agent(tacit_node *n, node_agent *a)
     }
 }
 
+static bool may_start(const tacit_node *n, const node_agent *a)
+{
+    return node_is_heard(n, a) && !node_is_silent(n, a) && !node_store_mute(n->store);
+}
+
 void node_start_late(tacit_node *n)
 {
     for (uint32_t k = 0; k < n->plan.hosted_count && n->status == TACIT_OK; k++)
-        if (n->phase == NODE_RUNNING && !node_is_silent(n, &n->agents[k]))
+        if (n->phase == NODE_RUNNING && !n->agents[k].started && may_start(n, &n->agents[k]))
             start_agent(n, &n->agents[k]);
 }
 
@@ -337,7 +358,8 @@ void node_start(tacit_node *n)
     for (uint32_t k = 0; k < n->plan.hosted_count && n->status == TACIT_OK; k++) {
         if (n->resumed_end)
             continue;
-        start_agent(n, &n->agents[k]);
+        if (node_is_heard(n, &n->agents[k]))
+            start_agent(n, &n->agents[k]);
         if (n->flags & TACIT_WAKES && n->status == TACIT_OK)
             node_plan_wake(n, &n->agents[k], n->time);
     }
@@ -362,17 +384,29 @@ static void forget_secrets(tacit_node *n)
     node_note(n, TACIT_LOG_ERROR, "secrets_kept", &f);
 }
 
+static void say_goodbye(tacit_node *n)
+{
+    for (size_t k = 0; k < n->peer_count; k++)
+        if (n->peers[k].watched && n->peers[k].met)
+            node_bye(n, &n->peers[k]);
+}
+
+/* What agents do at the end, at home and under no budget, takes as long as their records make it
+ * take: nobody else may see when it is done. */
 void node_finish(tacit_node *n)
 {
     static const tacit_event finish = {
         .type = TACIT_FINISH, .from = TACIT_NOBODY, .slot = TACIT_NO_SLOT};
     log_fields f;
     n->phase = NODE_ENDED;
+    say_goodbye(n);
+    if (n->io.close)
+        n->io.close(n->io.ctx);
     for (uint32_t k = 0; k < n->plan.hosted_count && !n->resumed_end; k++)
         if (n->agents[k].started)
             node_handle(n, &n->agents[k], n->time, &finish);
     node_store_last(n->store);
-    node_leave(n);
+    node_checkpoint(n);
     forget_secrets(n);
     if (node_store_mute(n->store))
         node_fail(n, TACIT_EINPUT,
@@ -387,9 +421,7 @@ void node_leave(tacit_node *n)
 {
     if (n->phase != NODE_MEETING)
         node_checkpoint(n);
-    for (size_t k = 0; k < n->peer_count; k++)
-        if (n->peers[k].watched && n->peers[k].met)
-            node_bye(n, &n->peers[k]);
+    say_goodbye(n);
 }
 
 const tacit_secret *tacit_node_model(const tacit_node *n, uint32_t index)

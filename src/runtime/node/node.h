@@ -14,6 +14,7 @@
  *   greet.c      hello, ping and pong; what was lost is said again
  *   marks.c      what proves that a ledger is an old copy
  *   gossip.c     membership: where peers are
+ *   begin.c      when agents may begin to speak
  *   advance.c    time passes: ticks, timers, pings, phases, the end
  *   persist.c    an agent as bytes
  *   look.c       tacit_node_look
@@ -46,6 +47,9 @@ typedef struct node_io {
     void (*connect)(void *ctx, const uint8_t key[TACIT_NODE_KEY], const char *endpoint);
     /* Open mode: frames so far came from a link key; this is whose it is. */
     void (*meet)(void *ctx, const uint8_t key[TACIT_NODE_KEY]);
+    /* Links are closed as soon as what was sent has left; nothing is sent from here on. NULL: there
+     * are none. */
+    void (*close)(void *ctx);
 } node_io;
 
 /* Bytes that several frames share. */
@@ -111,14 +115,16 @@ typedef struct node_peer {
     uint32_t *agents; /* sorted */
     uint32_t count;
     bool self;
-    bool listed;   /* a member; else somebody who came (open mode) */
-    bool moved;    /* it is not where it was when that was written down */
-    bool strayed;  /* it was told that it says it is somewhere else */
-    bool watched;  /* hosts a neighbour of ours */
-    uint32_t slot; /* in the failure detector; UINT32_MAX: not watched */
-    bool met;      /* heard in this life of ours */
-    bool greeted;  /* has told what it heard of our agents */
-    bool left;     /* said goodbye */
+    bool listed;    /* a member; else somebody who came (open mode) */
+    bool moved;     /* it is not where it was when that was written down */
+    bool strayed;   /* it was told that it says it is somewhere else */
+    bool watched;   /* hosts a neighbour of ours */
+    uint32_t slot;  /* in the failure detector; UINT32_MAX: not watched */
+    bool met;       /* heard in this life of ours */
+    bool known;     /* met in any: node.db has it */
+    bool testified; /* has answered in this life, with what it knows of our ledgers */
+    bool greeted;   /* has told what it heard of our agents */
+    bool left;      /* said goodbye */
     bool ended, mute;
     bool lied;         /* showed a mark that we never signed */
     bool connected;    /* a link to it was asked for */
@@ -191,6 +197,10 @@ struct tacit_node {
     double next_rise; /* before that no peer's memory makes us begin another life */
     bool was_mute;
     bool resumed_end; /* an earlier life reached the end */
+    bool unsure;      /* it has released before, so its ledgers may be old copies */
+    bool forgot;      /* its node.db is new: nobody knows whom it met before */
+    double give_up;   /* when the run is over, by the clock, for who could not begin */
+    char waits[600];  /* why it has not begun though it might have, as logged; "": nothing */
     void *shared;
     tacit_pool *pool;
     tacit_scratch *scratch;
@@ -235,7 +245,7 @@ void node_destroy(tacit_node *node);
 void node_start(tacit_node *node);
 /* Those that could not, because the disk was full, try again. */
 void node_start_late(tacit_node *node);
-/* TACIT_FINISH to all agents that have not ended, once. */
+/* The run is over here: goodbye, links closed, then TACIT_FINISH to all agents, once. */
 void node_finish(tacit_node *node);
 /* Saved, and said goodbye. */
 void node_leave(tacit_node *node);
@@ -321,6 +331,18 @@ tacit_marked *node_list_marks(tacit_node *node, const node_peer *peer, bool hell
                               uint32_t *count);
 /* Fails the node if one of them proves that its ledger is an old copy. */
 void node_on_marks(tacit_node *node, node_peer *peer, const tacit_greeting *greeting);
+
+/* ---- begin.c ---- */
+/* While meeting: agents start as soon as they may. */
+void node_try_begin(tacit_node *node);
+/* When it should be called again, at the latest. */
+double node_begin_by(const tacit_node *node);
+/* What the owner accepted as spent is charged (tacit_node_plan.accept_spent). */
+tacit_status node_accept_spent(tacit_node *node, tacit_error *err);
+/* Has somebody been met who can hear it? */
+bool node_is_heard(const tacit_node *node, const node_agent *agent);
+/* Why agents wait beyond patience, written to `words`; NULL: they do not. */
+const char *node_begins_not(const tacit_node *node, char *words, size_t room);
 
 /* ---- gossip.c ---- */
 /* Once it is known where this node is reached. */

@@ -259,8 +259,12 @@ void node_hear(tacit_node *n, node_peer *peer)
     peer->left = false;
     if (peer->watched)
         tacit_suspect_heard(n->suspect, peer->slot, n->now);
-    if (first)
+    if (peer->watched && !peer->known) /* on the disk before anything is said to it: begin.c */
+        peer->known = node_store_put_peer(n->store, peer->key, "", 0, NULL) == TACIT_OK;
+    if (first) {
         note_peer(n, peer, TACIT_LOG_INFO, "peer_met");
+        node_start_late(n); /* those whom nobody could hear, before it says anything to them */
+    }
     if (back) {
         note_peer(n, peer, TACIT_LOG_INFO, "peer_back");
         announce(n, peer, TACIT_PEER_UP);

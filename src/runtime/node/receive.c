@@ -164,9 +164,10 @@ static void deliver(tacit_node *n, const tacit_wire_header *h, node_agent *a, ta
 }
 
 /* Can it be heard at all at the moment? What cannot is as if it had been lost on the way. */
-static bool listens(const tacit_node *n)
+static bool listens(const tacit_node *n, const node_agent *a)
 {
-    return n->phase != NODE_ENDED && (!(n->flags & TACIT_CHATTY) || !node_store_mute(n->store));
+    return a->started && n->phase != NODE_ENDED &&
+           (!(n->flags & TACIT_CHATTY) || !node_store_mute(n->store));
 }
 
 /* Its ledger may be an old copy: whoever it is, and whether we watch it or not, it is shown what it
@@ -197,7 +198,7 @@ static void on_agents(tacit_node *n, node_peer *peer, const tacit_wire_header *h
     if (!heard)
         return;
     node_keep_mark(heard, &h->mark);
-    if (!listens(n))
+    if (!listens(n, a))
         return;
     if (!is_later(h, heard)) {
         node_refuse(n, peer, TACIT_REFUSED_REPLAY, "heard before");
@@ -353,7 +354,7 @@ void node_receive(tacit_node *n, const uint8_t key[TACIT_NODE_KEY], bool known,
     node_peer *peer = known ? node_peer_by_key(n, key) : NULL;
     if (!known && n->plan.options->open)
         peer = node_introduction(n, key, bytes, len);
-    if (!peer || peer->self || n->status != TACIT_OK)
+    if (!peer || peer->self || n->status != TACIT_OK || n->phase == NODE_ENDED)
         return;
     tacit_status status = tacit_wire_open(&h, &payload, bytes, len, &err);
     if (status == TACIT_EPEER) {

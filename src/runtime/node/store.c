@@ -123,6 +123,7 @@ static tacit_status be_born(node_store *store, bool fresh, tacit_error *err)
     if (before >= INT64_MAX)
         return tacit_fail(err, TACIT_EINPUT, "\"%.300s\" has no larger incarnation left",
                           store->path);
+    store->is_new = fresh;
     if (fresh)
         store->head = (store_head){.at = now};
     store->away = store_between(&store->head.at, &now);
@@ -223,6 +224,11 @@ tacit_status node_store_close(node_store *store, double now, tacit_error *err)
     }
     store_free(store);
     return status;
+}
+
+bool node_store_is_new(const node_store *store)
+{
+    return store->is_new;
 }
 
 /* ---- incarnations ---- */

@@ -49,6 +49,9 @@ uint64_t node_store_incarnation(const node_store *store);
 /* Larger than `above` from now on, durably: peers remember a later life than we do. */
 tacit_status node_store_rise(node_store *store, uint64_t above, tacit_error *err);
 
+/* Was its node.db made by this opening? */
+bool node_store_is_new(const node_store *store);
+
 /* Seconds since the run began here, at the time of opening; 0 the first time. Counted by the
  * machine's clock since boot if it did not reboot, else by the wall clock, never backwards, and
  * never by more than `most` past the last checkpoint (0: no limit). */
@@ -79,6 +82,12 @@ uint64_t node_store_entries(const node_store *store, uint32_t index, uint8_t hea
  * owner accepted as spent without knowing it. TACIT_NO: there are not so many. */
 tacit_status node_store_past(node_store *store, uint32_t index, uint64_t entries,
                              uint8_t head[NODE_STORE_HEAD], bool *accepted, tacit_error *err);
+
+/* Charge as often as the costliest release so far costs, until there are `entries` of them or the
+ * budget allows no more: that many may have been made that the ledger does not know. *charged: how
+ * many that were. Refuses a ledger that tells no cost, and UINT64_MAX without a limit. */
+tacit_status node_store_accept(node_store *store, uint32_t index, uint64_t entries, double now,
+                               uint64_t *charged, tacit_error *err);
 
 /* A checkpoint: begin, put for each agent, end. One transaction. Refused while mute. What is put
  * for an agent that must stay silent for good is dropped. */

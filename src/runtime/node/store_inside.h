@@ -72,6 +72,7 @@ struct node_store {
     sqlite3 *db;
     sqlite3_stmt *statement[STORE_STATEMENTS];
     bool db_broken;
+    bool is_new; /* node.db was made by this opening */
     bool within; /* a checkpoint has begun */
     double next_elapsed;
     store_head head;

@@ -3,6 +3,7 @@
  * What the ledgers of a node were when they were shorter: an old copy that was spoken from has
  * another past than the one that was told, also once it is as long.
  */
+#include <math.h>
 #include <string.h>
 
 #include "runtime/node/store_inside.h"
@@ -44,4 +45,66 @@ tacit_status node_store_past(node_store *store, uint32_t index, uint64_t entries
     if (found || code == SQLITE_DONE)
         return found ? TACIT_OK : TACIT_NO;
     return tacit_store_fail(file, code, "read", err);
+}
+
+/* ---- what nobody knows ---- */
+
+/* The costliest kind of release that there was, alone. */
+static const tacit_cost *costliest(const store_ledger *a)
+{
+    const tacit_ledger *ledger = tacit_ledger_file_ledger(a->file);
+    const tacit_cost *best = NULL;
+    double most = -1;
+    for (uint32_t k = 0; k < ledger->count; k++) {
+        tacit_ledger_entry entry = {.cost = ledger->entries[k].cost, .releases = 1};
+        const tacit_ledger one = {.entries = &entry, .count = 1, .capacity = 1};
+        const double epsilon =
+            entry.cost == best ? -1 : tacit_ledger_epsilon(&one, &a->holder.budget);
+        if (!(epsilon <= most)) {
+            most = epsilon;
+            best = entry.cost;
+        }
+    }
+    return best;
+}
+
+/* Unlike a release it is not in hand afterwards if it fails: nothing was computed. */
+static tacit_status accept_one(store_ledger *a, const tacit_cost *cost, double now,
+                               tacit_error *err)
+{
+    tacit_permit *permit;
+    uint64_t id;
+    tacit_status status = tacit_ledger_file_reserve(a->file, cost, now, &permit, err);
+    if (!status)
+        status = tacit_ledger_file_commit(a->file, permit, NULL, 0, now, &id, err);
+    return status ? status : tacit_ledger_file_mark_sent(a->file, id, err);
+}
+
+tacit_status node_store_accept(node_store *store, uint32_t index, uint64_t entries, double now,
+                               uint64_t *charged, tacit_error *err)
+{
+    store_ledger *a = &store->agents[index];
+    uint8_t head[NODE_STORE_HEAD];
+    tacit_status status = store_may_write(store, err);
+    const tacit_cost *known = costliest(a);
+    *charged = 0;
+    if (!status && !known)
+        return tacit_fail(
+            err, TACIT_EINPUT,
+            "agent %llu \"%.100s\" has released nothing by its ledger, so nobody knows "
+            "what a release costs: nothing can be accepted as spent",
+            (unsigned long long)a->holder.agent, a->holder.name);
+    if (!status && entries == UINT64_MAX && isinf(a->holder.budget.epsilon))
+        return tacit_fail(
+            err, TACIT_EINPUT,
+            "agent %llu \"%.100s\" has no limit to spend: say how many releases count "
+            "as spent",
+            (unsigned long long)a->holder.agent, a->holder.name);
+    tacit_cost cost = known ? *known : (tacit_cost){0};
+    cost.what = accepted_as;
+    while (!status && node_store_entries(store, index, head) < entries) {
+        status = accept_one(a, &cost, now, err);
+        *charged += status == TACIT_OK;
+    }
+    return status == TACIT_EBUDGET ? TACIT_OK : status;
 }

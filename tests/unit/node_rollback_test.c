@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ledgers that somebody put back. A node speaks again after a restart only when every neighbour it
+ * ever met has told what it knows, one neighbour is enough to stop it, and nobody waits for ever
+ * where all start at once. Frames go through the test's hands.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node_scene.h"
+
+static void copy_folder(const nodes *all, uint32_t k, const char *from, const char *to)
+{
+    char command[400];
+    snprintf(command, sizeof command, "rm -rf '%s/%u%s' && cp -a '%s/%u%s' '%s/%u%s'", all->folder,
+             k, to, all->folder, k, from, all->folder, k, to);
+    assert_int_equal(system(command), 0);
+}
+
+static void open_node(node_scene *s, uint32_t k)
+{
+    tacit_error err = {0};
+    check_ok(nodes_open(&s->all, k, &err), &err);
+}
+
+/* All have met and spoken for five seconds, and there is a copy of node 0's folder of then. */
+static void open_with_copy(node_scene *s)
+{
+    node_scene_init(s, TACIT_WAKES);
+    node_scene_open(s);
+    node_scene_run(s, 5);
+    nodes_crash(&s->all, 0);
+    copy_folder(&s->all, 0, "", "-old");
+    open_node(s, 0);
+}
+
+static void put_back(node_scene *s, uint32_t k)
+{
+    nodes_crash(&s->all, k);
+    copy_folder(&s->all, k, "-old", "");
+}
+
+static bool is_mute(const node_scene *s, uint32_t k, const char *text)
+{
+    tacit_node_status look;
+    tacit_error err = {0};
+    check_ok(node_look(s->all.place[k].node, &look, &err), &err);
+    const bool mute = look.mute && strstr(look.mute, text);
+    tacit_node_status_clear(&look);
+    return mute;
+}
+
+/* Node 2 is away for good: what node 1 has heard is enough. */
+static void test_one_neighbour_away(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    node_scene s;
+    open_with_copy(&s);
+    node_scene_run(&s, 15);
+    nodes_crash(&s.all, 2);
+    node_scene_run(&s, 20);
+    put_back(&s, 0);
+    open_node(&s, 0);
+    const uint64_t before = node_scene_releases(&s, 0);
+    check_fails(nodes_run(&s.all, 60, &err), TACIT_EVERIFY, &err, "old copy");
+    assert_int_equal(node_scene_releases(&s, 0), before);
+    node_scene_clear(&s);
+}
+
+/* Only node 2 has heard what the old copies of nodes 0 and 1 lack, and it is away: both wait, past
+ * any patience, and are stopped when it comes back. */
+static void test_the_only_witness_is_away(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    node_scene s;
+    open_with_copy(&s);
+    nodes_crash(&s.all, 1);
+    copy_folder(&s.all, 1, "", "-old");
+    open_node(&s, 1);
+    node_scene_run(&s, 15);
+    nodes_crash(&s.all, 2);
+    put_back(&s, 0);
+    put_back(&s, 1);
+    open_node(&s, 0);
+    open_node(&s, 1);
+    const uint64_t before = node_scene_releases(&s, 0);
+    node_scene_run(&s, 100);
+    assert_int_equal(s.all.place[0].node->phase, NODE_MEETING);
+    assert_int_equal(node_scene_releases(&s, 0), before);
+    open_node(&s, 2);
+    check_fails(nodes_run(&s.all, 120, &err), TACIT_EVERIFY, &err, "old copy");
+    assert_int_equal(node_scene_releases(&s, 0), before);
+    assert_int_equal(s.all.place[1].node->status, TACIT_EVERIFY);
+    node_scene_clear(&s);
+}
+
+/* Nothing was put back, but node 2 is away: node 0 cannot tell. It answers pings, says what it
+ * waits for, and goes on when node 2 is back. */
+static void test_waits_for_whom_it_met(void **state)
+{
+    (void)state;
+    node_scene s;
+    open_with_copy(&s);
+    node_scene_run(&s, 10);
+    nodes_crash(&s.all, 0);
+    nodes_crash(&s.all, 2);
+    open_node(&s, 0);
+    const uint64_t before = node_scene_releases(&s, 0);
+    node_scene_run(&s, 12);
+    assert_false(is_mute(&s, 0, "")); /* that is within patience */
+    node_scene_run(&s, 60);
+    assert_int_equal(node_scene_releases(&s, 0), before);
+    assert_true(is_mute(&s, 0, "answer of \"node-2\""));
+    assert_true(nodes_logged(&s.all, 0, "waits", "node-2"));
+    const node_peer *seen = node_peer_by_key(s.all.place[1].node, s.all.members[0].key);
+    assert_int_equal(tacit_suspect_health(s.all.place[1].node->suspect, seen->slot),
+                     TACIT_HEALTH_UP);
+    open_node(&s, 2);
+    node_scene_run(&s, 70);
+    assert_true(node_scene_releases(&s, 0) > before);
+    assert_false(is_mute(&s, 0, ""));
+    node_scene_clear(&s);
+}
+
+/* Whom it never met has heard nothing of it: no reason to wait. */
+static void test_does_not_wait_for_strangers(void **state)
+{
+    (void)state;
+    node_scene s;
+    node_scene_init(&s, TACIT_WAKES);
+    open_node(&s, 0);
+    open_node(&s, 1);
+    node_scene_run(&s, 20);
+    nodes_crash(&s.all, 0);
+    open_node(&s, 0);
+    const uint64_t before = node_scene_releases(&s, 0);
+    assert_true(before > 0);
+    node_scene_run(&s, 40);
+    assert_true(node_scene_releases(&s, 0) > before);
+    node_scene_clear(&s);
+}
+
+/* Everybody at once: none speaks yet, and each is answered. */
+static void test_all_restart_at_once(void **state)
+{
+    (void)state;
+    node_scene s;
+    uint64_t before[SCENE_AGENTS];
+    open_with_copy(&s);
+    node_scene_run(&s, 10);
+    for (uint32_t a = 0; a < SCENE_AGENTS; a++)
+        before[a] = node_scene_releases(&s, a);
+    for (uint32_t k = 0; k < SCENE_NODES; k++)
+        nodes_crash(&s.all, k);
+    node_scene_open(&s);
+    node_scene_run(&s, 25);
+    for (uint32_t a = 0; a < SCENE_AGENTS; a++)
+        assert_true(node_scene_releases(&s, a) > before[a]);
+    node_scene_clear(&s);
+}
+
+/* The folder is gone, or only node.db is: nothing here tells whom it met. */
+static void test_without_a_past(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    char command[300];
+    node_scene s;
+    open_with_copy(&s);
+    node_scene_run(&s, 10);
+    nodes_crash(&s.all, 0);
+    nodes_crash(&s.all, 2);
+    snprintf(command, sizeof command, "rm -f '%s/0/node.db'*", s.all.folder);
+    assert_int_equal(system(command), 0);
+    open_node(&s, 0); /* the ledgers are there, and all neighbours are asked */
+    const uint64_t before = node_scene_releases(&s, 0);
+    node_scene_run(&s, 60);
+    assert_int_equal(node_scene_releases(&s, 0), before);
+    nodes_crash(&s.all, 0);
+    snprintf(command, sizeof command, "rm -rf '%s/0'", s.all.folder);
+    assert_int_equal(system(command), 0);
+    open_node(&s, 0); /* as if it had never been: node 1 knows better */
+    check_fails(nodes_run(&s.all, 120, &err), TACIT_EVERIFY, &err, "old copy");
+    assert_int_equal(node_scene_releases(&s, 0), 0);
+    node_scene_clear(&s);
+}
+
+/* An old copy that has been spoken from until it is longer than what was told before: its past
+ * shows. (A new folder knows nobody to wait for, and node 2 had heard nothing.) */
+static void test_a_longer_ledger_with_another_past(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    char command[300];
+    node_scene s;
+    node_scene_init(&s, TACIT_WAKES);
+    open_node(&s, 0);
+    open_node(&s, 1);
+    node_scene_run(&s, 15);
+    const uint64_t told = node_scene_releases(&s, 0);
+    assert_true(told > 0);
+    nodes_crash(&s.all, 0);
+    nodes_crash(&s.all, 1);
+    snprintf(command, sizeof command, "rm -rf '%s/0'", s.all.folder);
+    assert_int_equal(system(command), 0);
+    open_node(&s, 0);
+    open_node(&s, 2);
+    node_scene_run(&s, 60);
+    assert_true(node_scene_releases(&s, 0) > told);
+    open_node(&s, 1);
+    check_fails(nodes_run(&s.all, 120, &err), TACIT_EVERIFY, &err, "another past");
+    node_scene_clear(&s);
+}
+
+/* The owner says that at most so many releases were made: they are charged, and the node goes on.
+ * What was told within that number is paid for; what was told beyond it is not. */
+static void test_accepted_as_spent(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    for (int enough = 0; enough < 2; enough++) {
+        node_scene s;
+        open_with_copy(&s);
+        node_scene_run(&s, 25);
+        const uint64_t told = node_scene_releases(&s, 0);
+        nodes_crash(&s.all, 2);
+        nodes_crash(&s.all, 1);
+        put_back(&s, 0);
+        s.all.place[0].accept_spent = enough ? 100 : told - 1;
+        open_node(&s, 0);
+        assert_int_equal(node_scene_releases(&s, 0), enough ? 100 : told - 1);
+        assert_true(nodes_logged(&s.all, 0, "accepted_as_spent", "\"agent\":0"));
+        open_node(&s, 1);
+        const tacit_status status = nodes_run(&s.all, 60, &err);
+        assert_int_equal(status, enough ? TACIT_OK : TACIT_EVERIFY);
+        if (enough)
+            assert_true(node_scene_releases(&s, 0) > 100);
+        node_scene_clear(&s);
+    }
+}
+
+/* A ledger without entries does not say what a release costs, one without a limit has no all. */
+static void test_what_cannot_be_accepted(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    node_scene s;
+    node_scene_init(&s, TACIT_WAKES);
+    s.all.place[0].accept_spent = 10;
+    check_fails(nodes_open(&s.all, 0, &err), TACIT_EINPUT, &err, "released nothing");
+    s.all.place[0].accept_spent = 0;
+    node_scene_open(&s);
+    node_scene_run(&s, 5);
+    nodes_crash(&s.all, 0);
+    s.all.place[0].accept_spent = UINT64_MAX;
+    check_fails(nodes_open(&s.all, 0, &err), TACIT_EINPUT, &err, "no limit");
+    node_scene_clear(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_neighbour_away),
+        cmocka_unit_test(test_the_only_witness_is_away),
+        cmocka_unit_test(test_waits_for_whom_it_met),
+        cmocka_unit_test(test_does_not_wait_for_strangers),
+        cmocka_unit_test(test_all_restart_at_once),
+        cmocka_unit_test(test_without_a_past),
+        cmocka_unit_test(test_a_longer_ledger_with_another_past),
+        cmocka_unit_test(test_accepted_as_spent),
+        cmocka_unit_test(test_what_cannot_be_accepted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -61,6 +61,10 @@ average: a simulation whose noise follows from a number@cli/average_simulate.c@s
 board: names that nobody signed@src/net/keys.c@/by.name, strlen(by.name)/d@unit/board_file_test
 average: an own word that the ledger does not know@src/experiment/average_answer.c@s/if (!there || releases > 0)/if (board)/@unit/average_test
 average: another question under the same name@src/experiment/average.c@s/if (status || strncmp(run, name, strlen(name)) == 0)/if (name[0])/@e2e/average
+totals: a confirmed number said again@src/protocol/totals_member.c@s/totals_drop_number(a); .*$/;/@unit/totals_kills_test
+totals: less noise in a further try@src/protocol/totals_member.c@s/>= s->number_parts/>= 0/@unit/totals_kills_test
+average: words of a failed try are lost@src/protocol/gopa_setup.c@s/s->plan.again = s->options.rounds == 1/s->plan.again = s->options.rounds == 0/@unit/average_test
+totals: nobody stands by@src/protocol/totals_deputy.c@s/return plan->again ? totals_agent_at(roles, 1) : TACIT_NOBODY;/(void)roles; return plan ? TACIT_NOBODY : 0;/@unit/totals_kills_test
 gopa: risk without those opened by others@src/graph/gopa_risk.c@s/    if (!s->lying)/    if (s)/@unit/gopa_plan_test
 gopa: own share counted@src/protocol/totals_plan.c@s/const uint32_t own = c == 0;/const uint32_t own = 0;/@unit/totals_plan_test
 ledger: nothing charged@src/privacy/ledger.c@s/last->releases++;/;/@unit/release_test

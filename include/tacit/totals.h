@@ -31,9 +31,10 @@
  * At most one sum of a try comes out, over at least half of the honest, but for a chance that
  * tacit_gopa_lying_risk bounds, whatever speaker, adders and colluders do (docs/totals.md); for
  * less noise and more drop-outs `curious` plans for speakers and adders that keep to the rules.
- * Each number enters one try only. A sum with numbers that no honest members could have is
- * *spoiled*: the round is tried again without half of the suspects, until the liar is alone
- * (totals_search.c).
+ * Each number enters one try only; or, in plans with `again`, further ones until its member has
+ * confirmed a set, which it does once: still at most one sum comes out of it. A sum with numbers
+ * that no honest members could have is *spoiled*: the round is tried again without half of the
+ * suspects, until the liar is alone (totals_search.c).
  */
 #include "tacit/board.h"
 #include "tacit/masks.h"
@@ -62,6 +63,8 @@ typedef struct tacit_totals_plan {
     uint64_t rounds;        /* there is none after this one */
     double pair;            /* Gaussian pair noise, steps; 0: masks */
     bool board;             /* everybody gets a board; one adder only */
+    bool again;             /* a number may be said in further tries until its set is confirmed, and
+                               somebody stands by for the speaker: wished for; kept if it is safe */
     uint32_t child;         /* of the protocol's channel */
     /* filled in: */
     uint32_t room;             /* partners of an agent at most: chosen, and been chosen by */
@@ -97,8 +100,8 @@ typedef enum tacit_totals_outcome {
 typedef struct tacit_totals_user {
     /* What this agent gives to the current round: whole numbers of plan->number, concealed with
      * `parts` (tacit_conceal), and plan->beside open numbers. Asked for when a word is needed and
-     * none is held: once a round, and again after a try that was opened but spoiled. A new
-     * reference, the callee's to drop. TACIT_NO: nothing (any more); it listens on. */
+     * none is held: once a round, and (not with `again`) after a try that failed or was spoiled. A
+     * new reference, the callee's to drop. TACIT_NO: nothing (any more); it listens on. */
     tacit_status (*hold)(tacit_env *env, const void *shared, void *self, uint32_t parts,
                          tacit_secret **number, int64_t *beside);
     /* The round is over: event TACIT_ROUND with id, payload and beside. The protocol calls

@@ -198,6 +198,9 @@ static tacit_status set_up(void *shared, const void *options, const tacit_setup 
     s->plan.beside = 2;
     s->plan.rounds = (uint64_t)s->options.rounds;
     s->plan.board = s->options.board;
+    /* Where the budget is for one word, that word is said again rather than lost. */
+    s->plan.again = s->options.rounds == 1 && s->options.spares == 0 &&
+                    s->options.masks == GOPA_UNIFORM;
     s->plan.child = 1;
     status = plan_cost(s, setup, err);
     if (status == TACIT_OK && s->options.masks == GOPA_GAUSSIAN)

@@ -139,6 +139,7 @@ static tacit_status begin(totals_at *a)
     s->next = 0;
     s->attempt = 0;
     s->over = s->ready = s->spent = false;
+    totals_drop_number(a);
     s->search.blamed[0] = s->search.blamed[1] = 0;
     s->outcome = TOTALS_GOES_ON;
     const tacit_status status = totals_adder_recount(a);
@@ -194,6 +195,7 @@ static tacit_status finish(totals_at *a)
     }
     s->phase = TOTALS_IDLE;
     s->over = s->ready = false;
+    totals_drop_number(a);
     const tacit_event over = {.type = TACIT_ROUND,
                               .at = {a->outer->channel, 0},
                               .from = TACIT_NOBODY,
@@ -226,7 +228,10 @@ static tacit_status on_set(totals_at *a, tacit_agent from, const tacit_public *v
         totals_roles_of(a->plan, tacit_facts_of(&a->env)->run, totals_head(v, 0));
     tacit_status status = TACIT_OK;
     if (from == totals_agent_at(&roles, 0))
-        status = totals_adder_set(a, v);
+        status = totals_is_deputy(a, totals_head(v, 0)) ? totals_deputy_set(a, v)
+                                                        : totals_adder_set(a, v);
+    else if (from == totals_deputy_of(a->plan, &roles))
+        status = totals_speaker_echo(a, v);
     return status == TACIT_OK ? totals_on_set(a, from, v) : status;
 }
 
@@ -337,6 +342,7 @@ void tacit_totals_end(tacit_env *env, const tacit_totals_plan *plan, tacit_total
     totals_at a = at_of(env, plan, totals, NULL, NULL, NULL);
     totals_adder_clear(&a);
     totals_speaker_clear(&a);
+    totals_drop_number(&a);
     tacit_drop(env, totals->member.set);
     tacit_drop(env, totals->result);
     tacit_drop(env, totals->early);

@@ -15,6 +15,9 @@
  */
 #include "protocol/totals_inside.h"
 
+/* Times patience; members wait 3.5 times theirs. With several adders the speaker waits as well. */
+#define ROLL_CALL(plan) ((plan)->again ? 2 : 1)
+
 tacit_agent totals_word_partner(const tacit_public *word, uint32_t k, bool *chosen)
 {
     const uint64_t entry = (uint64_t)tacit_public_get_int(word, 4, k);
@@ -63,21 +66,26 @@ static bool is_mine(const totals_at *a, tacit_agent from, uint64_t trial)
 }
 
 /* Takes up the duty for a try, if it is this agent's and a later one than the last. */
-static tacit_status serve(totals_at *a, uint64_t trial)
+tacit_status totals_adder_serve(totals_at *a, uint64_t trial)
 {
     totals_adder *d = &a->s->adder;
     if (trial <= d->trial || trial >> 8 == 0 || trial >> 8 >= TOTALS_ROUNDS)
         return trial == d->trial ? TACIT_OK : TACIT_NO;
     const totals_roles roles = roles_of(a, trial);
     const uint64_t position = totals_position(&roles, tacit_facts_of(&a->env)->self);
-    if (position >= roles.blocks)
+    const bool deputy = a->plan->again && position == 1;
+    if (position >= roles.blocks && !deputy)
         return TACIT_NO;
     totals_adder_clear(a);
     d->trial = trial;
-    d->block = (uint32_t)position;
+    d->block = deputy ? 0 : (uint32_t)position;
     d->members = totals_block_size(&roles, d->block);
+    d->deputy = d->listed = deputy;
+    if (deputy)
+        return TACIT_OK; /* it waits for nobody */
     count_pending(a);
-    return totals_timer(a, TOTALS_CLOCK_ADDER, trial, 0, a->plan->patience);
+    /* Who begins later shall find the roll call open; nothing was charged yet. */
+    return totals_timer(a, TOTALS_CLOCK_ADDER, trial, 0, ROLL_CALL(a->plan) * a->plan->patience);
 }
 
 /* In the middle of a try that this agent has not left behind itself. Whoever comes for a later one
@@ -113,7 +121,7 @@ tacit_status totals_adder_next(totals_at *a)
     if (trial == 0 || is_busy(a, trial))
         return TACIT_OK;
     d->later = 0;
-    tacit_status status = serve(a, trial);
+    tacit_status status = totals_adder_serve(a, trial);
     if (status != TACIT_OK)
         return status == TACIT_NO ? TACIT_OK : status;
     for (uint32_t k = 0; k < d->members; k++)
@@ -197,7 +205,7 @@ static void count_pending(totals_at *a)
 
 tacit_status totals_adder_recount(totals_at *a)
 {
-    if (a->s->adder.trial == 0 || a->s->adder.step > 0 || a->s->adder.listed)
+    if (a->s->adder.trial == 0 || a->s->adder.step > 0 || a->s->adder.listed || a->s->adder.deputy)
         return TACIT_OK;
     count_pending(a);
     return totals_adder_look(a);
@@ -299,6 +307,16 @@ void totals_one_ended(const totals_at *a, uint64_t ends[2])
         }
 }
 
+int64_t totals_add_beside(const totals_at *a, size_t k)
+{
+    const totals_adder *d = &a->s->adder;
+    uint64_t sum = 0;
+    for (uint32_t place = 0; place < d->members; place++)
+        if (in_set(a, d->set[1], place))
+            sum += (uint64_t)tacit_public_get_int(totals_rows(a->plan, a->s)[place].word, 2, k);
+    return (int64_t)sum;
+}
+
 static tacit_status part(totals_at *a, bool good)
 {
     tacit_status status;
@@ -314,13 +332,8 @@ static tacit_status part(totals_at *a, bool good)
     tacit_public_set_int(v, 0, 3, good ? 0 : (int64_t)first_closed(a));
     if (good)
         tacit_public_copy_segment(v, 1, d->sum, 0);
-    for (uint32_t place = 0; place < d->members && good; place++)
-        for (size_t k = 0; in_set(a, d->set[1], place) && k < a->plan->beside; k++) {
-            const tacit_public *word = totals_rows(a->plan, a->s)[place].word;
-            tacit_public_set_int(v, 2, k,
-                                 (int64_t)((uint64_t)tacit_public_get_int(v, 2, k) +
-                                           (uint64_t)tacit_public_get_int(word, 2, k)));
-        }
+    for (size_t k = 0; k < a->plan->beside && good; k++)
+        tacit_public_set_int(v, 2, k, totals_add_beside(a, k));
     return totals_send(a, totals_agent_at(&roles, 0), TOTALS_PART, v);
 }
 
@@ -332,12 +345,16 @@ tacit_status totals_adder_look(totals_at *a)
     const bool ahead = d->step == 0 && d->trial > a->s->member.trial && a->s->phase != TOTALS_IDLE;
     if (d->trial == 0 || d->listed || d->parted || d->pending > 0 || ahead)
         return TACIT_OK;
+    if (d->deputy) /* the speaker has time until the deputy asked for pads itself */
+        return d->waits > 0 ? totals_deputy_late(a) : TACIT_OK;
     return d->step > TOTALS_STEPS ? part(a, true) : list(a);
 }
 
 tacit_status totals_adder_late(totals_at *a)
 {
     totals_adder *d = &a->s->adder;
+    if (d->deputy)
+        return totals_deputy_late(a);
     if (d->listed || d->parted)
         return TACIT_OK;
     if (d->step <= TOTALS_STEPS)
@@ -356,10 +373,11 @@ tacit_status totals_adder_late(totals_at *a)
 static tacit_status tell_news(totals_at *a, tacit_agent from, uint64_t trial)
 {
     const tacit_public *result = a->s->result;
-    return result && totals_head(result, 0) >> 8 >= trial >> 8 &&
-                   from != tacit_facts_of(&a->env)->self
-               ? totals_tell(a, from, TOTALS_RESULT, result)
-               : TACIT_OK;
+    if (!result || totals_head(result, 0) >> 8 < trial >> 8 ||
+        from == tacit_facts_of(&a->env)->self)
+        return TACIT_OK;
+    const tacit_status status = totals_board_tell_one(a, from, totals_head(result, 0));
+    return status == TACIT_OK ? totals_tell(a, from, TOTALS_RESULT, result) : status;
 }
 
 /* A try that this agent has left behind, and that nobody will put together any more: whoever is
@@ -391,11 +409,11 @@ tacit_status totals_on_here(totals_at *a, tacit_agent from, const tacit_public *
             keep_for_later(a, from, trial);
         return TACIT_OK;
     }
-    tacit_status status = serve(a, trial);
+    tacit_status status = totals_adder_serve(a, trial);
     if (status != TACIT_OK)
         return status == TACIT_NO ? TACIT_OK : status;
     const uint32_t place = place_of(a, from);
-    if (place == UINT32_MAX || place >= a->s->adder.members)
+    if (place == UINT32_MAX || place >= a->s->adder.members || a->s->adder.deputy)
         return TACIT_OK;
     const bool waited = answer(a, place) == 0;
     totals_rows(a->plan, a->s)[place].flags |= leaving ? ROW_LEFT : ROW_HERE;
@@ -433,11 +451,14 @@ static bool is_signed(totals_at *a, tacit_agent from, const tacit_public *word)
 tacit_status totals_on_word(totals_at *a, tacit_agent from, const tacit_public *v)
 {
     totals_adder *d = &a->s->adder;
-    if (totals_head(v, 0) != d->trial || d->members == 0 || d->step != 1 || d->listed)
+    if (totals_head(v, 0) != d->trial || d->members == 0 ||
+        (!d->deputy && (d->step != 1 || d->listed)))
         return TACIT_OK;
     const uint32_t place = place_of(a, from);
     if (place == UINT32_MAX || !totals_word_is_sound(a->plan, v) || !is_signed(a, from, v))
         return TACIT_OK;
+    if (d->deputy)
+        return totals_deputy_word(a, place, v);
     totals_row *row = &totals_rows(a->plan, a->s)[place];
     if (answer(a, place) == 0) { /* the first one counts */
         row->word = tacit_keep(v);
@@ -464,12 +485,14 @@ static bool keys_signed(totals_at *a, tacit_agent from, const tacit_public *v)
 tacit_status totals_on_paid(totals_at *a, tacit_agent from, const tacit_public *v)
 {
     totals_adder *d = &a->s->adder;
-    if (totals_head(v, 0) != d->trial || d->members == 0 || d->step < 2 || d->listed ||
-        totals_head(v, 1) + 1 != d->step || totals_head(v, 2) > a->plan->room)
+    if (totals_head(v, 0) != d->trial || d->members == 0 || totals_head(v, 2) > a->plan->room ||
+        (!d->deputy && (d->step < 2 || d->listed || totals_head(v, 1) + 1 != d->step)))
         return TACIT_OK;
     const uint32_t place = place_of(a, from);
     if (place == UINT32_MAX || !keys_signed(a, from, v))
         return TACIT_OK;
+    if (d->deputy)
+        return totals_deputy_paid(a, place, v);
     totals_row *row = &totals_rows(a->plan, a->s)[place];
     if (!row->word || (row->paid && totals_head(row->paid, 1) + 1 >= d->step))
         return TACIT_OK;
@@ -499,7 +522,7 @@ static void undo_gone(totals_at *a, uint32_t place)
     }
 }
 
-static tacit_status add_up(totals_at *a)
+tacit_status totals_add_up(totals_at *a)
 {
     totals_adder *d = &a->s->adder;
     d->sum = tacit_new_public(&a->env, &a->plan->number);
@@ -510,12 +533,14 @@ static tacit_status add_up(totals_at *a)
         if (!in_set(a, d->set[1], k))
             continue;
         if (!totals_rows(a->plan, a->s)[k].word)
-            return part(a, false); /* a set with somebody in it who never spoke */
+            return part(a, false); /* somebody in it never spoke; a deputy has looked */
         anybody = true;
         tacit_mask_gather(d->sum, totals_rows(a->plan, a->s)[k].word, 1);
         undo_gone(a, k);
     }
     d->parted = !anybody; /* then nothing is asked of it */
+    d->listed = false;
+    count_pending(a);
     return a->plan->board ? totals_board_begin(a) : TACIT_OK;
 }
 
@@ -538,7 +563,8 @@ tacit_status totals_adder_set(totals_at *a, const tacit_public *v)
 {
     totals_adder *d = &a->s->adder;
     const uint64_t step = totals_head(v, 1);
-    if (totals_head(v, 0) != d->trial || d->members == 0 || step != d->step || !d->listed)
+    if (totals_head(v, 0) != d->trial || d->members == 0 || step != d->step || !d->listed ||
+        d->deputy)
         return TACIT_OK;
     const bool last = totals_head(v, 2) == 1, goes_on = totals_head(v, 3) == TOTALS_GOES_ON;
     tacit_drop(&a->env, d->set[0]);
@@ -551,8 +577,9 @@ tacit_status totals_adder_set(totals_at *a, const tacit_public *v)
     d->listed = false;
     d->waits = 0;
     if (last)
-        status = add_up(a);
-    count_pending(a);
+        status = totals_add_up(a);
+    else
+        count_pending(a);
     const double wait = a->plan->patience + (step == 0 ? a->plan->jitter : 0);
     if (status == TACIT_OK)
         status = totals_timer(a, TOTALS_CLOCK_ADDER, d->trial, d->step, wait);

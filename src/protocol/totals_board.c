@@ -143,6 +143,14 @@ tacit_status totals_board_tell(totals_at *a)
     return status;
 }
 
+tacit_status totals_board_tell_one(totals_at *a, tacit_agent to, uint64_t trial)
+{
+    const tacit_public *board = a->s->board;
+    return a->plan->board && board && totals_head(board, 0) == trial
+               ? totals_tell(a, to, TOTALS_BOARD, board)
+               : TACIT_OK;
+}
+
 bool totals_board_fits(const tacit_totals_plan *plan, const tacit_public *v)
 {
     return plan->board && totals_head(v, 2) <= plan->span &&
@@ -155,7 +163,9 @@ tacit_status totals_on_board(totals_at *a, tacit_agent from, const tacit_public 
     if (!totals_board_fits(a->plan, v) || trial >> 8 < a->s->round || trial >> 8 >= TOTALS_ROUNDS)
         return TACIT_OK;
     const totals_roles roles = totals_roles_of(a->plan, tacit_facts_of(&a->env)->run, trial);
-    if (from != totals_agent_at(&roles, 0))
+    /* From the speaker; or, by who has heard it, if there is none: whoever takes it adds up. */
+    if (from != totals_agent_at(&roles, 0) &&
+        (a->s->board && totals_head(a->s->board, 0) >> 8 >= trial >> 8))
         return TACIT_OK;
     tacit_drop(&a->env, a->s->board);
     a->s->board = tacit_keep(v);

@@ -10,6 +10,7 @@
  *   totals_roles.c    who adds up in which try: a public permutation
  *   totals_member.c   the agent as one of those who are summed
  *   totals_adder.c    as the one to whom `span` members tell their words
+ *   totals_deputy.c   as the one who stands by for the speaker
  *   totals_pads.c     seeds of members who went missing, from shares
  *   totals_speaker.c  as the one to whom adders tell, and who says which set it is
  *   totals_board.c    what was published, for everybody
@@ -120,7 +121,8 @@ enum { ROW_HERE = 1, ROW_LEFT = 2, ROW_SEEDED = 4, ROW_ASKED = 8 };
 typedef struct totals_adder {
     uint64_t trial; /* 0: it is none */
     uint32_t block, members;
-    uint32_t step;    /* answers to this one are collected; TOTALS_STEPS: seeds */
+    bool deputy;   /* it only listens, and adds up if the speaker falls silent after the last set */
+    uint32_t step; /* answers to this one are collected; TOTALS_STEPS: seeds */
     uint32_t waits;   /* patience was lost so often in this step */
     uint32_t pending; /* members that may still answer */
     bool listed, parted;
@@ -167,6 +169,9 @@ struct tacit_totals {
     uint64_t judged; /* the last try whose result was looked at */
     uint32_t members;
     uint64_t tries, opened;
+    tacit_secret *number;      /* what it said in a try that was not confirmed; in no checkpoint */
+    tacit_public *number_open; /* and openly beside */
+    uint32_t number_parts;     /* its noise was shared among so many */
     totals_search search;
     totals_member member;
     totals_adder adder;
@@ -262,6 +267,20 @@ uint64_t totals_position(const totals_roles *roles, tacit_agent agent);
 tacit_agent totals_agent_at(const totals_roles *roles, uint64_t position);
 uint32_t totals_block_size(const totals_roles *roles, uint32_t block);
 
+/* totals_deputy.c: position 1 stands by in tries of a plan with `again`. TACIT_NOBODY: nobody. */
+tacit_agent totals_deputy_of(const tacit_totals_plan *plan, const totals_roles *roles);
+bool totals_is_deputy(const totals_at *a, uint64_t trial);
+/* What members tell the adder it hears as well: words, keys, seeds. */
+tacit_status totals_tell_both(totals_at *a, uint32_t kind, tacit_public *payload);
+tacit_status totals_deputy_begin(totals_at *a, uint64_t trial);
+tacit_status totals_deputy_word(totals_at *a, uint32_t place, const tacit_public *word);
+tacit_status totals_deputy_paid(totals_at *a, uint32_t place, const tacit_public *paid);
+/* A set of the speaker's: the last one is told on to everybody. */
+tacit_status totals_deputy_set(totals_at *a, const tacit_public *v);
+tacit_status totals_deputy_late(totals_at *a);
+/* Everybody hears a result, and the board, also from it. */
+tacit_status totals_deputy_tell(totals_at *a, const tacit_public *result);
+
 /* totals_member.c */
 tacit_status totals_begin_try(totals_at *a);
 tacit_status totals_on_set(totals_at *a, tacit_agent from, const tacit_public *v);
@@ -271,6 +290,7 @@ tacit_status totals_speak(totals_at *a);
 /* Before the word of a try: its seed and coins are of bytes drawn now, so that two continuations of
  * one memory image have different ones. */
 void totals_renew_secret(totals_at *a, uint64_t trial);
+void totals_drop_number(totals_at *a);
 void totals_seed(const totals_at *a, uint64_t trial, uint8_t seed[TACIT_MASK_KEY]);
 void totals_coins(const totals_at *a, uint64_t trial, uint8_t (*coins)[TACIT_MASK_KEY],
                   size_t count);
@@ -285,6 +305,10 @@ tacit_status totals_adder_set(totals_at *a, const tacit_public *v);
 tacit_status totals_adder_late(totals_at *a);
 tacit_status totals_adder_seed(totals_at *a, uint32_t place, const uint8_t seed[TACIT_MASK_KEY]);
 tacit_status totals_adder_look(totals_at *a);
+tacit_status totals_adder_serve(totals_at *a, uint64_t trial); /* TACIT_NO: it is not its duty */
+tacit_status totals_add_up(totals_at *a); /* the last set's words, before seeds */
+/* Openly, over the last set. */
+int64_t totals_add_beside(const totals_at *a, size_t k);
 void totals_adder_clear(totals_at *a);
 tacit_status totals_adder_recount(totals_at *a); /* other agents are suspects than before */
 void totals_adder_rest(totals_at *a); /* the same, but it serves no try up to this one again */
@@ -303,10 +327,15 @@ tacit_status totals_on_list(totals_at *a, tacit_agent from, const tacit_public *
 tacit_status totals_on_part(totals_at *a, tacit_agent from, const tacit_public *v);
 tacit_status totals_speaker_late(totals_at *a);
 void totals_speaker_clear(totals_at *a);
+tacit_status totals_speaker_echo(totals_at *a, const tacit_public *v); /* the deputy has the set */
+/* The deputy, as the speaker from now on: all seeds are there. */
+tacit_status totals_speaker_stand_in(totals_at *a);
 tacit_status totals_on_result(totals_at *a, tacit_agent from, const tacit_public *v);
 
 /* totals_board.c */
 tacit_status totals_board_tell(totals_at *a);
+tacit_status totals_board_tell_one(totals_at *a, tacit_agent to,
+                                   uint64_t trial); /* if it is here */
 tacit_status totals_board_begin(totals_at *a);
 void totals_board_seed(totals_at *a, uint32_t place, const uint8_t seed[TACIT_MASK_KEY]);
 tacit_status totals_on_board(totals_at *a, tacit_agent from, const tacit_public *v);
@@ -320,6 +349,8 @@ void totals_key_sign_text(const totals_at *a, uint64_t trial, tacit_agent from, 
 /* totals_plan.c */
 /* So many of those who said HERE must stay. */
 uint32_t totals_needed(const tacit_totals_plan *plan, uint32_t present);
+/* Honest members that surely are in a sum, less one's own share where nobody colludes. */
+uint32_t totals_surely(const tacit_totals_plan *plan, uint32_t present, uint32_t threshold);
 /* tacit_totals_parts with another threshold than the plan's. */
 uint32_t totals_parts(const tacit_totals_plan *plan, uint32_t present, uint32_t threshold);
 /* All of `agents` share masks: is there at most one sum with that threshold? */

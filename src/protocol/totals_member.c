@@ -93,6 +93,8 @@ tacit_status totals_begin_try(totals_at *a)
         return status;
     status = totals_adder_next(a);
     if (status == TACIT_OK)
+        status = totals_deputy_begin(a, trial);
+    if (status == TACIT_OK)
         status = totals_adder_recount(a);
     if (status == TACIT_OK)
         status = take_early(a);
@@ -279,7 +281,50 @@ static tacit_status make_word(totals_at *a, const tacit_secret *number, const in
     return status == TACIT_OK ? sign_word(a, v) : status;
 }
 
-/* The number is asked for now, not before: nothing is charged for a round that is refused. */
+void totals_drop_number(totals_at *a)
+{
+    tacit_drop(&a->env, a->s->number);
+    tacit_drop(&a->env, a->s->number_open);
+    a->s->number = NULL;
+    a->s->number_open = NULL;
+}
+
+/* For a try after this one, should it fail before anybody can have confirmed it here. */
+static tacit_status keep_number(totals_at *a, tacit_secret *number, const int64_t *beside)
+{
+    tacit_totals *s = a->s;
+    s->number_open = tacit_new_public(&a->env, &a->plan->open);
+    if (!s->number_open)
+        return tacit_out_of_memory(tacit_own_error(&a->env));
+    for (size_t k = 0; k < a->plan->beside; k++)
+        tacit_public_set_int(s->number_open, 0, k, beside[k]);
+    s->number = number;
+    s->number_parts = parts_of(a);
+    return TACIT_OK;
+}
+
+/* The number is asked for now, not before: nothing is charged for a round that is refused. In a
+ * plan with `again` it is asked for once a round: the same one is said in the next try, under other
+ * masks, unless its set was confirmed here; and where fewer would be in a sum than its noise was
+ * shared among, it is not. TACIT_NO: there is nothing to say. */
+static tacit_status find_number(totals_at *a, tacit_secret **number, int64_t *beside)
+{
+    tacit_totals *s = a->s;
+    if (s->number) {
+        *number = s->number;
+        for (size_t k = 0; k < a->plan->beside; k++)
+            beside[k] = tacit_public_get_int(s->number_open, 0, k);
+        return totals_surely(a->plan, s->member.present, s->member.threshold) >= s->number_parts
+                   ? TACIT_OK
+                   : TACIT_NO;
+    }
+    if (a->plan->again && s->spent)
+        return TACIT_NO;
+    tacit_status status = a->user->hold(a->outer, a->shared, a->self, parts_of(a), number, beside);
+    s->spent |= status == TACIT_OK;
+    return status == TACIT_OK && a->plan->again ? keep_number(a, *number, beside) : status;
+}
+
 tacit_status totals_speak(totals_at *a)
 {
     tacit_totals *s = a->s;
@@ -290,20 +335,20 @@ tacit_status totals_speak(totals_at *a)
     if (!beside)
         return tacit_out_of_memory(tacit_own_error(&a->env));
     memset(beside, 0, (a->plan->beside + 1) * sizeof *beside);
-    tacit_status status = a->user->hold(a->outer, a->shared, a->self, parts_of(a), &number, beside);
+    tacit_status status = find_number(a, &number, beside);
     if (status == TACIT_NO)
         return step_aside(a);
-    s->spent = true;
     tacit_public *v = status == TACIT_OK ? totals_new(a, TOTALS_WORD, &status) : NULL;
     if (status == TACIT_OK)
         status = make_word(a, number, beside, v);
-    tacit_drop(&a->env, number);
+    if (number != s->number)
+        tacit_drop(&a->env, number);
     if (status != TACIT_OK) {
         tacit_drop(&a->env, v);
         return status == TACIT_NO ? step_aside(a) : status;
     }
     s->phase = TOTALS_WORDED;
-    return totals_send(a, own_adder(a), TOTALS_WORD, v);
+    return totals_tell_both(a, TOTALS_WORD, v);
 }
 
 /* ---- paying for those who went missing ---- */
@@ -338,7 +383,7 @@ static tacit_status pay(totals_at *a)
     tacit_public_set_int(v, 0, 0, (int64_t)trial);
     tacit_public_set_int(v, 0, 1, s->member.step);
     tacit_public_set_int(v, 0, 2, (int64_t)count);
-    return totals_send(a, own_adder(a), TOTALS_PAID, v);
+    return totals_tell_both(a, TOTALS_PAID, v);
 }
 
 /* ---- the last set ---- */
@@ -366,7 +411,7 @@ static tacit_status tell_seed(totals_at *a)
     tacit_public_set_int(v, 0, 0, (int64_t)s->member.trial);
     totals_put(v, 1, 0, seed, sizeof seed);
     tacit_mask_wipe(seed, sizeof seed);
-    return totals_send(a, own_adder(a), TOTALS_SEED, v);
+    return totals_tell_both(a, TOTALS_SEED, v);
 }
 
 static tacit_status confirm(totals_at *a)
@@ -384,6 +429,7 @@ static tacit_status confirm(totals_at *a)
             status = totals_tell(a, p->agent, TOTALS_CONFIRM, v);
     }
     tacit_drop(&a->env, v);
+    totals_drop_number(a); /* it may be opened now, and is said nowhere else */
     s->phase = TOTALS_CONFIRMED;
     return status == TACIT_OK ? tell_seed(a) : status;
 }
@@ -433,7 +479,7 @@ static bool set_threshold(totals_at *a)
     const tacit_totals_plan *plan = a->plan;
     uint32_t allowed = 0;
     s->member.threshold = plan->threshold;
-    if (totals_by_eighths(plan) || (!s->search.active && s->search.expelled == 0))
+    if (plan->again || totals_by_eighths(plan) || (!s->search.active && s->search.expelled == 0))
         return true;
     for (uint64_t u = 0; u < plan->agents; u++)
         allowed += totals_allowed(plan, &s->search, (tacit_agent)u);
@@ -529,7 +575,8 @@ tacit_status totals_on_set(totals_at *a, tacit_agent from, const tacit_public *v
     if (trial != a->s->member.trial || trial == 0)
         return TACIT_OK;
     const totals_roles roles = roles_of(a, trial);
-    if (from != own_adder(a) && from != totals_agent_at(&roles, 0))
+    const bool deputy = from == totals_deputy_of(a->plan, &roles) && totals_head(v, 2) == 1;
+    if (from != own_adder(a) && from != totals_agent_at(&roles, 0) && !deputy)
         return TACIT_OK;
     return take_in(a, v);
 }

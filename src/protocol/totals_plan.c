@@ -84,7 +84,7 @@ static uint32_t sure_of(const tacit_totals_plan *p, uint32_t threshold)
     return threshold + 1 > c ? threshold + 1 - c : 0;
 }
 
-uint32_t totals_parts(const tacit_totals_plan *plan, uint32_t present, uint32_t threshold)
+uint32_t totals_surely(const tacit_totals_plan *plan, uint32_t present, uint32_t threshold)
 {
     const uint32_t stay = totals_needed(plan, present), sure = sure_of(plan, threshold);
     const uint32_t c = liars(plan), honest = stay > c ? stay - c : 0;
@@ -92,6 +92,12 @@ uint32_t totals_parts(const tacit_totals_plan *plan, uint32_t present, uint32_t 
     /* Whoever hears a sum knows the share it brought itself (thesis, remark 4.1). */
     const uint32_t own = c == 0;
     return least > own ? least - own : 0;
+}
+
+/* A further try with the same number has one less, who was lost with the first. */
+uint32_t totals_parts(const tacit_totals_plan *plan, uint32_t present, uint32_t threshold)
+{
+    return totals_surely(plan, plan->again && present > 3 ? present - 1 : present, threshold);
 }
 
 uint32_t tacit_totals_parts(const tacit_totals_plan *plan, uint32_t present)
@@ -194,10 +200,10 @@ static void hash_terms(tacit_totals_plan *p)
         snprintf(text, sizeof text,
                  "%llu agents, %zu numbers, %zu beside, step %a, most %a %a, %u "
                  "partners, %u confirm, %u lost, %u colluders, absent %a, least %u, "
-                 "span %u, pair %a, board %d, curious %d, quorum %a",
+                 "span %u, pair %a, board %d, curious %d, quorum %a, again %d",
                  (unsigned long long)p->agents, p->numbers, p->beside, p->step, p->most,
                  p->beside_most, p->partners, p->threshold, p->losses, p->colluders, p->absent,
-                 p->least, p->span, p->pair, p->board, p->curious, p->quorum);
+                 p->least, p->span, p->pair, p->board, p->curious, p->quorum, p->again);
     tacit_mask_hash(p->terms, "tacit total terms 1", text, (size_t)len);
 }
 
@@ -286,6 +292,10 @@ tacit_status tacit_totals_prepare(tacit_totals_plan *plan, tacit_error *err)
     if (status != TACIT_OK)
         return status;
     plan->blocks = (uint32_t)((plan->agents + plan->span - 1) / plan->span);
+    /* Of several tries with one number at most one is told because any two quorums share an honest
+     * agent, which confirms once: all pairs. Noise between pairs would be averaged away. */
+    plan->again = plan->again && plan->blocks == 1 && plan->pair == 0 && all_pairs(plan) &&
+                  totals_fits_together(plan, plan->agents, plan->threshold);
     if (plan->least == 0)
         plan->least = least_honest(plan);
     if (tacit_totals_parts(plan, plan->least) < 1)

@@ -2,6 +2,7 @@
 /*
  * Sums over all agents to and from a checkpoint, in the middle of whatever. All of it: an agent
  * that forgot for which try it has made a word, or which set it confirmed, could be asked again.
+ * But not its number: who comes back says it in no further try.
  */
 #include "protocol/totals_inside.h"
 
@@ -139,6 +140,7 @@ static void adder(both *b, const tacit_totals_plan *plan, tacit_totals *s)
     one_u32(b, &d->pending, plan->span);
     one_flag(b, &d->listed);
     one_flag(b, &d->parted);
+    one_flag(b, &d->deputy);
     one_public(b, &d->set[0], &plan->kind[TOTALS_SET]);
     one_public(b, &d->set[1], &plan->kind[TOTALS_SET]);
     own_public(b, &d->sum, &plan->number);
@@ -158,7 +160,7 @@ static void adder(both *b, const tacit_totals_plan *plan, tacit_totals *s)
     const bool asked = d->step >= 1 && d->trial && !d->parted;
     if (b->load && ((asked && !d->set[1]) || (d->step >= 2 && asked && !d->set[0])))
         tacit_loader_refuse(b->load, "an adder without a set makes no sense");
-    if (b->load && d->step > TOTALS_STEPS && !d->parted && d->trial && !d->sum)
+    if (b->load && d->step > TOTALS_STEPS && !d->parted && d->trial && !d->sum && !d->deputy)
         tacit_loader_refuse(b->load, "an adder without a sum makes no sense");
 }
 

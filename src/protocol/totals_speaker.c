@@ -114,6 +114,43 @@ static uint32_t size_of(const tacit_public *set)
     return count;
 }
 
+/* The last set, to everybody. */
+static tacit_status tell_last(totals_at *a)
+{
+    totals_speaker *p = &a->s->speaker;
+    p->step = TOTALS_STEPS + 1;
+    tacit_status status =
+        totals_timer(a, TOTALS_CLOCK_SPEAKER, p->trial, p->step, 3.5 * a->plan->patience);
+    const tacit_public *told = tacit_keep(p->last);
+    if (status == TACIT_OK)
+        status = tell_adders(a, TOTALS_SET, told);
+    tacit_drop(&a->env, told);
+    return status;
+}
+
+/* To the deputy alone, if it is there: with it nobody confirms what not all will hear. */
+static tacit_status tell_deputy(totals_at *a)
+{
+    totals_speaker *p = &a->s->speaker;
+    const totals_roles roles = roles_of(a, p->trial);
+    const tacit_agent deputy = totals_deputy_of(a->plan, &roles);
+    if (deputy == TACIT_NOBODY || !totals_bit(p->last, 1))
+        return tell_last(a);
+    p->step = TOTALS_STEPS;
+    const tacit_status status =
+        totals_timer(a, TOTALS_CLOCK_SPEAKER, p->trial, p->step, a->plan->patience);
+    return status == TACIT_OK ? totals_tell(a, deputy, TOTALS_SET, p->last) : status;
+}
+
+tacit_status totals_speaker_echo(totals_at *a, const tacit_public *v)
+{
+    const totals_speaker *p = &a->s->speaker;
+    return p->trial == totals_head(v, 0) && p->step == TOTALS_STEPS && !p->ended &&
+                   same_set(v, p->last)
+               ? tell_last(a)
+               : TACIT_OK;
+}
+
 /* All lists of a step are here, or patience is over. */
 static tacit_status say_set(totals_at *a)
 {
@@ -143,11 +180,12 @@ static tacit_status say_set(totals_at *a)
     p->edges = 0;
     p->heard = 0;
     memset(totals_heard(a->plan, a->s), 0, a->plan->blocks);
-    p->step = last ? TOTALS_STEPS + 1 : p->step + 1;
     p->ended = few;
+    if (last)
+        return tell_deputy(a);
+    p->step++;
     const uint64_t trial = p->trial;
-    const double wait =
-        (last ? 3.5 : 1.5) * a->plan->patience + (p->step == 1 ? a->plan->jitter : 0);
+    const double wait = 1.5 * a->plan->patience + (p->step == 1 ? a->plan->jitter : 0);
     status = totals_timer(a, TOTALS_CLOCK_SPEAKER, trial, p->step, wait);
     const tacit_public *told = tacit_keep(set);
     if (status == TACIT_OK)
@@ -187,7 +225,9 @@ tacit_status totals_speaker_late(totals_at *a)
     const totals_speaker *p = &a->s->speaker;
     if (p->ended)
         return TACIT_OK;
-    return p->step <= TOTALS_STEPS ? say_set(a) : end(a, TOTALS_FAILED);
+    if (p->step == TOTALS_STEPS)
+        return tell_last(a);
+    return p->step < TOTALS_STEPS ? say_set(a) : end(a, TOTALS_FAILED);
 }
 
 /* ---- parts ---- */
@@ -233,6 +273,25 @@ tacit_status totals_on_part(totals_at *a, tacit_agent from, const tacit_public *
     for (uint32_t b = 0; b < roles.blocks; b++)
         if (!totals_heard(a->plan, a->s)[b] && is_needed(a, &roles, b))
             return TACIT_OK;
+    return end(a, TOTALS_DONE);
+}
+
+tacit_status totals_speaker_stand_in(totals_at *a)
+{
+    tacit_status status;
+    const totals_adder *d = &a->s->adder;
+    totals_speaker *p = &a->s->speaker;
+    totals_speaker_clear(a);
+    tacit_public *result = totals_new(a, TOTALS_RESULT, &status);
+    if (status != TACIT_OK)
+        return status;
+    p->trial = d->trial;
+    p->step = TOTALS_STEPS + 1;
+    p->last = tacit_keep(d->set[1]);
+    p->result = result;
+    tacit_public_copy_segment(result, 1, d->sum, 0);
+    for (size_t k = 0; k < a->plan->beside; k++)
+        tacit_public_set_int(result, 2, k, totals_add_beside(a, k));
     return end(a, TOTALS_DONE);
 }
 
@@ -308,7 +367,8 @@ static bool is_expected(const totals_at *a, tacit_agent from, uint64_t trial)
     const totals_roles now = roles_of(a, a->s->member.trial);
     const tacit_agent self = tacit_facts_of(&a->env)->self;
     return from == totals_agent_at(&now, totals_position(&now, self) % now.blocks) ||
-           (trial == a->s->member.trial && from == totals_agent_at(&now, 0));
+           (trial == a->s->member.trial &&
+            (from == totals_agent_at(&now, 0) || from == totals_deputy_of(a->plan, &now)));
 }
 
 /* A round far ahead: somebody else must say so too, or one adder could end the run. */
@@ -336,8 +396,14 @@ tacit_status totals_on_result(totals_at *a, tacit_agent from, const tacit_public
         return TACIT_OK;
     const totals_roles roles = roles_of(a, trial);
     tacit_status status = TACIT_OK;
-    if (s->adder.trial == trial && from == totals_agent_at(&roles, 0)) {
-        status = tell_on(a, trial, v); /* an adder's duty, whatever it thinks of it itself */
+    const bool stands_by = s->adder.deputy && from == tacit_facts_of(&a->env)->self;
+    if (what != TOTALS_DONE && from == totals_deputy_of(a->plan, &roles) && !stands_by)
+        return TACIT_OK; /* only the speaker says that it cannot be done */
+    if (s->adder.trial == trial && (from == totals_agent_at(&roles, 0) || stands_by)) {
+        /* its duty, whatever it thinks of it itself */
+        status = !s->adder.deputy      ? tell_on(a, trial, v)
+                 : what == TOTALS_DONE ? totals_deputy_tell(a, v)
+                                       : TACIT_OK;
         totals_adder_rest(a);
         if (status == TACIT_OK)
             status = totals_adder_next(a);

@@ -199,6 +199,47 @@ open("renamed", "wb").write(text + b'{"end":"tacit.board/2","hash":"%s"}\n' % di
 END
 expect 6 'signature' "$TACIT" average verify renamed
 
+# ---- a state folder that was put back ----
+# The others wait for one who sleeps, so that they are there when the copy comes back.
+"$TACIT" average prepare back --peers 5 --range 0:100 --epsilon 1 --patience 0.5 --wait 60 --quiet ||
+    complain "prepare back"
+echo 5 >five.csv
+"$TACIT" average join back/node-001 --values five.csv >/dev/null 2>&1 &
+pid[1]=$!
+for _ in $(seq 1000); do
+    [ -e back/node-001/state/status.port ] && break
+    sleep 0.02
+done
+kill -9 "${pid[1]}"
+wait "${pid[1]}" 2>/dev/null
+cp -r back/node-001/state before
+for k in 0 1 2 3 4; do
+    "$TACIT" average join back/node-00$k --values five.csv >back.$k 2>&1 &
+    pid[k]=$!
+done
+for _ in $(seq 1000); do
+    grep -q '"event":"started"' back/node-004/log.jsonl 2>/dev/null && break
+    sleep 0.02
+done
+kill -STOP "${pid[4]}"
+for _ in $(seq 1500); do
+    grep -q '"event":"agents_done"' back/node-001/log.jsonl && break
+    sleep 0.02
+done
+kill -9 "${pid[1]}"
+wait "${pid[1]}" 2>/dev/null
+rm -rf back/node-001/state
+cp -r before back/node-001/state
+expect 6 'old copy' "$TACIT" average join back/node-001
+for k in 0 2 3 4; do
+    kill -9 "${pid[k]}"
+    wait "${pid[k]}" 2>/dev/null
+done
+# Its word is on the board, and what it kept says that it cost nothing.
+cp -r talk/node-007 talk/node-107
+sed -i 's/"epsilon": [^,]*,/"epsilon": 0,/' talk/node-107/state/average.json
+expect 6 'its ledger knows of no release' "$TACIT" average join talk/node-107
+
 # ---- peers with keys of their own ----
 for k in 0 1 2; do
     "$TACIT" keygen peer$k.key --members list.csv --name peer$k --endpoint tcp://127.0.0.1:$((21000 + RANDOM % 10000)) \

@@ -6,7 +6,7 @@
  * or a fuzzer says what arrives when, twice or never, and what nobody sent at all. Whatever an
  * honest agent says to others is watched (totals.h, totals_member.c), for each try:
  *
- *   - one word;
+ *   - one word, and one seed; with `again`, one set confirmed a round, and one sum of it told;
  *   - one hash is confirmed, and a seed told only with a quorum of those it chose behind it;
  *   - never a pair's key and a pad of the same partner; no pair's key of a member of the set it
  *     confirmed; its partners only get fewer, and no set has more members than there are agents;
@@ -26,7 +26,7 @@
 #include "base/saver.h"
 #include "protocol/totals_inside.h"
 
-enum { BENCH_AGENTS = 8, BENCH_NUMBERS = 2, BENCH_LIST = 1 << 13, BENCH_TRIES = 1 << 9 };
+enum { BENCH_AGENTS = 10, BENCH_NUMBERS = 2, BENCH_LIST = 1 << 13, BENCH_TRIES = 1 << 9 };
 enum { BENCH_TEMPORARY = 64 };
 
 #define BENCH_DEMAND(holds)                                                            \
@@ -56,6 +56,7 @@ typedef struct bench_hash {
 typedef struct bench_said {
     bool worded, confirmed, seeded;
     bench_hash hash;
+    bench_hash word, seed;          /* all of them: they go to a deputy as well */
     uint32_t paid, pads, in, heard; /* bits by agent */
     uint32_t masked;                /* the same: of its word */
     uint32_t parts, threshold;      /* of its word */
@@ -96,7 +97,8 @@ typedef struct bench {
     void *temporary[BENCH_TEMPORARY];
     size_t temporaries;
     double now;
-    bool honest; /* nobody forges: totals must be right */
+    bool honest;     /* nobody forges: totals must be right */
+    uint64_t budget; /* of each agent: numbers it may give; 0: any */
     tacit_error error;
     tacit_env_ops ops;
 } bench;
@@ -241,12 +243,38 @@ static inline void bench_sums(const bench *b, const bench_try *t)
         if (open >> k & 1)
             BENCH_DEMAND((uint32_t)__builtin_popcount(open) >=
                          t->said[k].parts + (b->plan.colluders == 0));
+    for (size_t k = 0; b->plan.again && k < b->try_count; k++) /* of one number, one sum */
+        BENCH_DEMAND(&b->tries[k] == t || b->tries[k].trial >> 8 != t->trial >> 8 ||
+                     !bench_opened(b, &b->tries[k]));
 }
 
-static inline void bench_watch_word(bench_said *said, const bench_agent *a)
+static inline bench_hash bench_hash_all(const tacit_public *v)
+{
+    bench_hash hash;
+    crypto_generichash_state h;
+    crypto_generichash_init(&h, NULL, 0, sizeof hash.byte);
+    for (uint32_t k = 0; k < tacit_public_shape(v)->segments; k++)
+        crypto_generichash_update(&h, (const uint8_t *)tacit_public_ints(v, k),
+                                  tacit_public_count(v, k) * sizeof(int64_t));
+    crypto_generichash_final(&h, hash.byte, sizeof hash.byte);
+    return hash;
+}
+
+/* True if it was said before, byte by byte. */
+static inline bool bench_repeats(bool said, bench_hash *before, const tacit_public *v)
+{
+    const bench_hash now = bench_hash_all(v);
+    BENCH_DEMAND(!said || bench_same(before, &now));
+    *before = now;
+    return said;
+}
+
+static inline void bench_watch_word(bench_said *said, const bench_agent *a, const tacit_public *v)
 {
     const tacit_totals *s = a->totals;
-    BENCH_DEMAND(!said->worded && !said->seeded);
+    if (bench_repeats(said->worded, &said->word, v))
+        return;
+    BENCH_DEMAND(!said->seeded);
     said->worded = true;
     said->parts = a->parts;
     said->threshold = s->member.threshold;
@@ -297,14 +325,19 @@ static inline void bench_watch(bench *b, const bench_agent *a, uint32_t kind, co
         return;
     bench_said *said = &t->said[a->id];
     if (kind == TOTALS_WORD) {
-        bench_watch_word(said, a);
+        bench_watch_word(said, a, v);
     } else if (kind == TOTALS_CONFIRM) {
         const bench_hash hash = bench_hash_in(v);
         BENCH_DEMAND(!said->confirmed || bench_same(&said->hash, &hash));
+        for (size_t k = 0; b->plan.again && k < b->try_count; k++)
+            BENCH_DEMAND(&b->tries[k] == t || b->tries[k].trial >> 8 != t->trial >> 8 ||
+                         !b->tries[k].said[a->id].confirmed);
         said->confirmed = true;
         said->hash = hash;
     } else if (kind == TOTALS_SEED) {
-        BENCH_DEMAND(!said->seeded && totals_head(v, 0) == a->totals->member.trial);
+        if (bench_repeats(said->seeded, &said->seed, v))
+            return;
+        BENCH_DEMAND(totals_head(v, 0) == a->totals->member.trial);
         BENCH_DEMAND(bench_backing(a, said) >= a->totals->member.threshold);
         memcpy(said->hash.byte, a->totals->member.hash, sizeof said->hash.byte);
         said->seeded = true;
@@ -435,10 +468,10 @@ static inline tacit_status bench_hold(tacit_env *env, const void *shared, void *
     bench_agent *a = self;
     (void)shared;
     BENCH_DEMAND(parts >= 1 && parts <= a->bench->agents);
+    if (a->refuses || (a->bench->budget > 0 && a->holds >= a->bench->budget))
+        return TACIT_NO;
     a->holds++;
     a->parts = parts;
-    if (a->refuses)
-        return TACIT_NO;
     *out = tacit_new_secret(env, &a->bench->plan.number);
     BENCH_DEMAND(*out);
     int64_t *x = tacit_vector_segment(tacit_vector_of_secret(*out), 0);

@@ -92,6 +92,7 @@ static bench *storm(uint64_t seed, uint64_t rounds, bool lies)
     p.jitter = seed % 2;
     p.curious = !lies && seed % 2;
     p.pair = p.curious && seed % 5 == 0 ? 100 : 0;
+    p.again = seed % 4 < 2;
     bench *b = fresh(&p);
     const uint32_t liar = lies ? (uint32_t)(seed % SIZE) : SIZE;
     b->honest = !lies;

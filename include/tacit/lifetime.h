@@ -46,7 +46,7 @@ typedef struct tacit_lifetime_terms {
     tacit_adjacency adjacency;
     tacit_filter filter;
 } tacit_lifetime_terms;
-#define TACIT_LIFETIME_ASIDE 0.125
+#define TACIT_LIFETIME_ASIDE 0.5
 
 /* The least epsilon for which the filter of `terms` allows `loss` (its orders are those that fit
  * terms->epsilon): a budget holds as long as this is at most terms->epsilon. INFINITY if nothing

@@ -226,17 +226,18 @@ static bool is_part_of(const tacit_lifetime_plan *plan, const tacit_lifetime_pla
     return true;
 }
 
-/* What was released is (epsilon, delta)-DP like the block. */
+/* What was released is (epsilon, delta)-DP like the block, by any accountant: the run's own ledger
+ * has asked one of them, and it may have been used up to the last digit. The dear ones come last.
+ */
 static tacit_status is_within(const tacit_lifetime_plan *block, const lifetime_losses *actual,
                               bool *within, tacit_error *err)
 {
-    static const tacit_accountant by[] = {TACIT_BY_SUM, TACIT_BY_RDP, TACIT_BY_PLD};
     tacit_status status = TACIT_OK;
     *within = isinf(block->epsilon) || actual->count == 0;
-    for (size_t k = 0; k < 3 && !status && !*within; k++) {
+    for (int by = TACIT_BY_SUM; by < TACIT_ACCOUNTANTS && !status && !*within; by++) {
         double epsilon;
-        status =
-            tacit_account_epsilon(by[k], actual->loss, actual->count, block->delta, &epsilon, err);
+        status = tacit_account_epsilon((tacit_accountant)by, actual->loss, actual->count,
+                                       block->delta, &epsilon, err);
         *within = !status && epsilon <= block->epsilon;
     }
     return status;
@@ -268,11 +269,10 @@ tacit_status lifetime_covers(const tacit_lifetime_terms *terms, const tacit_life
 
 /* ---- the first run on a data set ---- */
 
+/* Little more than it needs: nothing else will fit into what its first run sets. */
 static double wanted_aside(const tacit_lifetime_plan *plan)
 {
-    return plan->delta > 0 && plan->risk > TACIT_LIFETIME_ASIDE * plan->delta * 0.999
-               ? 1.001 * plan->risk / plan->delta + 0.001
-               : TACIT_LIFETIME_ASIDE;
+    return plan->delta > 0 ? 1.001 * plan->risk / plan->delta + 0.01 : TACIT_LIFETIME_ASIDE;
 }
 
 /* The orders of the filter follow the budget, so that it is asked again when that has grown. */

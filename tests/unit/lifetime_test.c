@@ -222,13 +222,13 @@ static void test_blocks(void **state)
     uint64_t id, more;
     check_fails(tacit_lifetime_reserve(l, &r, 1, &id, &err), TACIT_EUSAGE, &err, "spends nothing");
     r.plan.block = true;
-    r.plan.delta = 1.3e-6; /* an eighth of 1e-5 is for them */
-    check_fails(tacit_lifetime_reserve(l, &r, 1, &id, &err), TACIT_EBUDGET, &err, "1.25e-06");
-    r.plan.delta = 1e-6;
+    r.plan.delta = 5.1e-6; /* half of 1e-5 is for them */
+    check_fails(tacit_lifetime_reserve(l, &r, 1, &id, &err), TACIT_EBUDGET, &err, "5e-06");
+    r.plan.delta = 3e-6;
     id = life_reserve(l, &r);
     assert_float_equal(life_spent(l, "patients"), 1, 1e-9);
     r.run = "other";
-    check_fails(tacit_lifetime_reserve(l, &r, 1, &more, &err), TACIT_EBUDGET, &err, "1.25e-06");
+    check_fails(tacit_lifetime_reserve(l, &r, 1, &more, &err), TACIT_EBUDGET, &err, "5e-06");
     r.plan.delta = 0;
     life_reserve(l, &r);
     assert_float_equal(life_spent(l, "patients"), 2, 1e-9);
@@ -248,6 +248,28 @@ static void test_blocks(void **state)
     const tacit_ledger_entry over = item_of(&cost, 1000);
     check_fails(tacit_lifetime_settle(l, id, &over, 1, 0, 3, &err), TACIT_EBUDGET, &err, "more");
     tacit_lifetime_close(l);
+}
+
+/* A run may use its block up to the last digit, by the accountant of its own ledger. */
+static void test_blocks_used_up(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    for (int by = TACIT_BY_ZCDP; by <= TACIT_BY_PLD; by++) {
+        tacit_lifetime *l = fresh(2);
+        const tacit_cost cost = gaussian_cost("gradient", 60);
+        const tacit_ledger_entry used = item_of(&cost, 100);
+        tacit_lifetime_request r = life_request("patients", "run", NULL);
+        tacit_loss loss;
+        tacit_cost_loss(&cost, 100, &loss);
+        r.plan.block = true;
+        r.plan.delta = 1e-6;
+        check_ok(tacit_account_epsilon((tacit_accountant)by, &loss, 1, 1e-6, &r.plan.epsilon, &err),
+                 &err);
+        const uint64_t id = life_reserve(l, &r);
+        check_ok(tacit_lifetime_settle(l, id, &used, 1, 0, 3, &err), &err);
+        tacit_lifetime_close(l);
+    }
 }
 
 /* ---- records ---- */
@@ -351,7 +373,7 @@ static void test_the_first_run_sets_it_if_nobody_has(void **state)
     check_ok(tacit_lifetime_read(l, &view, &err), &err);
     const tacit_lifetime_terms got = view->sets[0].terms;
     assert_false(view->sets[0].by_owner);
-    assert_true(got.epsilon >= 1 && got.epsilon < 1.06 && got.delta == 1e-5);
+    assert_true(got.epsilon >= 1 && got.epsilon < 1.05 && got.delta == 1e-5);
     tacit_lifetime_view_free(view);
     r.run = "2";
     check_fails(tacit_lifetime_reserve(l, &r, 1, &more, &err), TACIT_EBUDGET, &err,
@@ -552,6 +574,7 @@ int main(void)
         cmocka_unit_test(test_what_is_unused_returns_at_a_clean_end),
         cmocka_unit_test(test_more_than_planned_is_charged_and_told),
         cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_blocks_used_up),
         cmocka_unit_test(test_shared_records_make_one_data_set),
         cmocka_unit_test(test_the_owner_sets_it_once),
         cmocka_unit_test(test_the_first_run_sets_it_if_nobody_has),

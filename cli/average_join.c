@@ -139,7 +139,7 @@ static tacit_status say(const joining *j, const tacit_answer *answer, double eps
         .value = answer->value,
         .error = answer->noise,
         .epsilon = epsilon,
-        .delta = x->privacy.delta,
+        .delta = x->privacy.delta + answer->more_delta,
         .unit = tacit_unit_name((tacit_unit)x->privacy.unit),
         .adjacency = tacit_adjacency_name((tacit_adjacency)x->privacy.adjacency),
         .adversary = tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)),

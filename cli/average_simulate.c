@@ -91,7 +91,7 @@ static tacit_status tell(tacit_session *session, const tacit_experiment *x, cons
         .value = answer.value,
         .error = answer.noise,
         .epsilon = tacit_session_epsilon(session),
-        .delta = x->privacy.delta,
+        .delta = x->privacy.delta + answer.more_delta,
         .unit = tacit_unit_name((tacit_unit)x->privacy.unit),
         .adjacency = tacit_adjacency_name((tacit_adjacency)x->privacy.adjacency),
         .adversary = tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)),

@@ -184,7 +184,8 @@ static void say_summary(const tacit_node_status *s, const tacit_node_plan *plan)
     char text[300];
     snprintf(text, sizeof text,
              "epsilon %s at delta %g for one %s (adjacency %s), against an adversary \"%s\"",
-             epsilon, plan->privacy.delta, s->unit, s->adjacency, s->adversary);
+             epsilon, s->agent_count > 0 ? s->agents[0].delta : plan->privacy.delta, s->unit,
+             s->adjacency, s->adversary);
     printf("  %-22s", "privacy");
     cli_wrap(text, 24, 24);
     printf("  %-22s%s/\n", "folder", plan->options->folder);

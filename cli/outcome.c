@@ -20,6 +20,7 @@ tacit_status cli_outcome_read(cli_outcome *out, tacit_session *session, tacit_er
     out->traffic = runtime->ops->traffic(runtime);
     out->releases = tacit_session_releases(session);
     out->epsilon = tacit_session_epsilon(session);
+    out->delta = tacit_session_delta(session);
     return TACIT_OK;
 }
 

@@ -114,17 +114,19 @@ static void say_one_run(const tacit_sweep *sweep, const tacit_tuned *found)
 
 static void say_charges(const tacit_tuned *found)
 {
-    char number[4][40], text[500], more[80] = "";
+    char number[4][40], delta[60] = "the same delta", text[600], more[80] = "";
     cli_epsilon(found->search_epsilon, number[0], sizeof number[0]);
     cli_epsilon(found->tries_epsilon, number[1], sizeof number[1]);
     cli_epsilon(found->choice_epsilon, number[2], sizeof number[2]);
     cli_epsilon(found->after_epsilon, number[3], sizeof number[3]);
+    if (found->more_delta > 0)
+        snprintf(delta, sizeof delta, "\"privacy.delta\" and %.2g more", found->more_delta);
     if (!isnan(found->after_epsilon))
         snprintf(more, sizeof more, "; %s with one more run of the winner", number[3]);
     snprintf(text, sizeof text,
-             "epsilon %s for all of it, at the same delta and against %s: %s for what"
+             "epsilon %s for all of it, at %s and against %s: %s for what"
              " %zu tries release and %s for what is told of their scores, composed%s%s",
-             number[0],
+             number[0], delta,
              found->trust == TACIT_TRUST_SILENT ? "who hears the scores" : "the same adversary",
              number[1], found->runs, number[2], more,
              found->unsound ? "; UNSOUND, for some of the tries are claims"

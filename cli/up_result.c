@@ -81,7 +81,7 @@ static void put_privacy(tacit_json *json, const up_outcome *o, const sum *s)
     tacit_json_text(json, "mechanism", tacit_mechanism_name((tacit_mechanism)x->privacy.mechanism));
     tacit_json_real(json, "epsilon", s->epsilon);
     tacit_json_bool(json, "unbounded", isinf(s->epsilon));
-    tacit_json_real(json, "delta", x->privacy.delta);
+    tacit_json_real(json, "delta", tacit_session_delta(o->session));
     tacit_json_count(json, "releases", s->releases);
     tacit_json_begin(json, "leaks", '[');
     for (size_t k = 0; k < leaks; k++)
@@ -165,7 +165,7 @@ static void say_privacy(const up_outcome *o, const sum *s)
     snprintf(text, sizeof text,
              "epsilon %s at delta %g for one %s (adjacency %s), against an adversary \"%s\" that "
              "sees %s; %s releases, mechanism %s",
-             epsilon, x->privacy.delta, tacit_unit_name((tacit_unit)x->privacy.unit),
+             epsilon, tacit_session_delta(o->session), tacit_unit_name((tacit_unit)x->privacy.unit),
              tacit_adjacency_name((tacit_adjacency)x->privacy.adjacency),
              tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)),
              tacit_protocol_sees(x->protocol, x->protocol_options, sees), releases,

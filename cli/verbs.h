@@ -142,6 +142,7 @@ typedef struct cli_outcome {
     tacit_traffic traffic;
     uint64_t releases; /* charged to ledgers */
     double epsilon;    /* the largest of all agents */
+    double delta;      /* and the delta that goes with it */
     const char *score; /* "accuracy" or "rmse" */
 } cli_outcome;
 tacit_status cli_outcome_read(cli_outcome *out, tacit_session *session, tacit_error *err);

@@ -166,6 +166,8 @@ diffusion: an epsilon for as many colluders as masks bear@src/protocol/diffusion
 masks: half of an odd split@src/crypto/turn.c@s#return split ? members / 2 : members - 1;#return split ? (members + 1) / 2 : members - 1;#@unit/diffusion_test
 data: a hole moves the split@src/data/deal.c@s/if (d->blank) {/if (false) {/@unit/deal_test
 data: the width of libsvm is no leak@src/data/deal.c@s/o->source == TACIT_SOURCE_LIBSVM \&\& o->width == 0/false/@unit/session_test
+totals: chances not small beside delta@src/protocol/totals_plan.c@s/fmax(LEAST_BITS, log2(BESIDE_DELTA \/ p->delta))/LEAST_BITS/@unit/totals_plan_test
+totals: delta without the chance of a split@src/experiment/session.c@s/tacit_protocol_more_delta(session->experiment->protocol, rt->ops->shared(rt))/0/@unit/session_test
 search: scores on everybody's records charged as own ones@src/experiment/tune_plan.c@s/if (!tacit_data_scores_on_all(&x->data))/if (x)/@unit/tune_test
 search: decides before all have run@src/experiment/tune_steps.c@s/if (is_over(s, run))/if (is_over(s, run) || (k > 0 \&\& is_over(s, run - 1)))/@unit/tune_test
 search: nobody is dropped@src/experiment/tune_steps.c@s/isnan(gap.mean) || gap.low > 0/false/@unit/tune_test

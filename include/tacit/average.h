@@ -94,6 +94,7 @@ typedef struct tacit_answer {
     double *value;             /* question->numbers */
     uint64_t members, records; /* records: the same, unless a record is the unit */
     double noise;              /* at most: standard deviation of each value, by noise alone */
+    double more_delta;         /* beside that of the budget: tacit_protocol.more_delta */
 } tacit_answer;
 /* From a board that was checked. */
 tacit_status tacit_answer_of_board(tacit_answer *answer, const tacit_question *question,

@@ -75,6 +75,9 @@ tacit_runtime *tacit_session_runtime(tacit_session *session);
 /* The epsilon of the agent that spent most so far. Infinity when anything came out bare, which
  * the model of an oracle does although no agent released it. */
 double tacit_session_epsilon(const tacit_session *session);
+/* The delta that goes with it: privacy.delta, for the noise, and the chance that something beside
+ * the noise fails (tacit_protocol.more_delta). */
+double tacit_session_delta(const tacit_session *session);
 /* The least and the largest budget of an agent; whether they differ. */
 bool tacit_session_budgets(const tacit_session *session, double *least, double *most);
 

@@ -52,6 +52,9 @@ typedef struct tacit_protocol {
     /* Optional: what that adversary sees, more exactly than the trust model's words; `options`
      * NULL: with defaults, and by the names of the options that matter. */
     void (*sees)(char *out, size_t size, const void *options);
+    /* Optional, after setup: the chance that something else than noise fails, such as sums over a
+     * random graph of partners. A statement's delta is that of the noise and this. */
+    double (*more_delta)(const void *shared);
     uint32_t flags;
     /* Optional: the flags where they depend on the options; `flags` are those of the defaults. */
     uint32_t (*flags_for)(const void *options);
@@ -106,6 +109,11 @@ static inline uint32_t tacit_protocol_flags(const tacit_protocol *protocol, cons
 static inline tacit_trust tacit_protocol_trust(const tacit_protocol *protocol, const void *options)
 {
     return protocol->trust_for && options ? protocol->trust_for(options) : protocol->trust;
+}
+
+static inline double tacit_protocol_more_delta(const tacit_protocol *protocol, const void *shared)
+{
+    return protocol->more_delta ? protocol->more_delta(shared) : 0;
 }
 
 /* What the adversary sees, for a reader: with options, and with the numbers that they state (how

@@ -65,6 +65,7 @@ typedef struct tacit_totals_plan {
     bool board;             /* everybody gets a board; one adder only */
     bool again;             /* a number may be said in further tries until its set is confirmed, and
                                somebody stands by for the speaker: wished for; kept if it is safe */
+    double delta;           /* of the budget; 0: nothing is charged */
     uint32_t child;         /* of the protocol's channel */
     /* filled in: */
     uint32_t room;             /* partners of an agent at most: chosen, and been chosen by */
@@ -73,14 +74,17 @@ typedef struct tacit_totals_plan {
     uint32_t sure;             /* honest members are in any sum; UINT32_MAX: as many as it says */
     uint32_t blocks;           /* adders */
     double split_risk;         /* log2, tacit_gopa_split_risk or tacit_gopa_lying_risk */
+    double bits;               /* minus log2 of a chance that is small beside delta */
+    double more_delta;         /* the chance, over who chose whom, that a sum has less noise than
+                                * was charged: what the delta of a statement gets beside the noise's */
     struct tacit_noise *noise; /* of pairs, or NULL */
     uint8_t terms[TACIT_MASK_KEY];
     tacit_shape number; /* TACIT_I64: what members hold, and totals */
     tacit_shape open;   /* the same for what is beside, if anything is */
     tacit_shape kind[16];
 } tacit_totals_plan;
-/* Fills in; refuses what cannot be kept: k too small for the stated colluders, a ring that could
- * overflow, fewer agents than `least`. Clear when done. */
+/* Fills in; refuses what cannot be kept: k too small for the stated colluders or beside delta, a
+ * ring that could overflow, fewer agents than `least`. Clear when done. */
 tacit_status tacit_totals_prepare(tacit_totals_plan *plan, tacit_error *err);
 void tacit_totals_clear(tacit_totals_plan *plan);
 /* For tacit_protocol.payload: `at` as the child sees it (tacit_address_child). */

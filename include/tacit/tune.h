@@ -75,6 +75,7 @@ typedef struct tacit_tuned {
     double choice_epsilon; /* what the scores tell */
     double search_epsilon; /* both: of the whole search, the winner's models included */
     double after_epsilon;  /* and with one more run, whichever had won; NaN: not known */
+    double more_delta;     /* beside privacy.delta: what but noise may fail in any of these runs */
     bool leaks;            /* of some tries something is not counted: their guarantees say what */
     bool unsound;          /* and of some the epsilon is a claim */
     bool rehearsal;        /* the records are simulated, and charged as if they were not */

@@ -167,7 +167,7 @@ static void note_facts(const trainings *t, const tacit_runtime *rt, tacit_audit_
     facts->trust = budget.trust;
     facts->unit = (tacit_unit)e->privacy.unit;
     facts->adjacency = (tacit_adjacency)e->privacy.adjacency;
-    facts->delta = budget.delta;
+    facts->delta = tacit_session_delta(s);
     facts->claimed = oracle ? INFINITY : tacit_ledger_epsilon(ledger, &budget);
     facts->releases = tacit_ledger_releases(ledger);
     facts->curve = oracle ? TACIT_CURVE_NONE : curve_of(ledger);

@@ -83,6 +83,7 @@ tacit_status tacit_answer_of_board(tacit_answer *answer, const tacit_question *q
         answer->value[k] = q->sum ? mean * count : mean;
     }
     answer->noise = noise_of(s, answer->members, answer->records);
+    answer->more_delta = tacit_protocol_more_delta(x->protocol, s);
     x->protocol->teardown(s);
     free(s);
     return TACIT_OK;
@@ -105,6 +106,7 @@ tacit_status tacit_answer_of_session(tacit_answer *answer, const tacit_question 
         answer->members = agent->members;
         answer->records = agent->records;
         answer->noise = noise_of(s, agent->members, agent->records);
+        answer->more_delta = tacit_protocol_more_delta(session->experiment->protocol, s);
         return TACIT_OK;
     }
     tacit_answer_clear(answer);

@@ -211,6 +211,13 @@ bool tacit_session_budgets(const tacit_session *session, double *least, double *
     return *least < *most;
 }
 
+double tacit_session_delta(const tacit_session *session)
+{
+    const tacit_runtime *rt = session->runtime;
+    return session->experiment->privacy.delta +
+           tacit_protocol_more_delta(session->experiment->protocol, rt->ops->shared(rt));
+}
+
 tacit_budget tacit_session_budget(const tacit_session *session)
 {
     double least, most;

@@ -53,7 +53,9 @@ static void privacy(tacit_json *json, const tacit_session *s, const tacit_traffi
     tacit_json_text(json, "mechanism", tacit_mechanism_name((tacit_mechanism)options->mechanism));
     tacit_json_real(json, "epsilon", epsilon);
     tacit_json_bool(json, "unbounded", isinf(epsilon));
-    tacit_json_real(json, "delta", options->delta);
+    tacit_json_real(json, "delta", tacit_session_delta(s));
+    if (tacit_session_delta(s) > options->delta)
+        tacit_json_real(json, "delta_of_noise", options->delta);
     double least, most;
     if (tacit_session_budgets(s, &least, &most)) {
         tacit_json_real(json, "epsilon_budget_least", least);

@@ -77,6 +77,12 @@ char *tacit_tune_spent(const tacit_session *session)
         tacit_cost_loss(groups.kinds.all[k].cost, most[k], &loss);
         write_loss(&out, &loss);
     }
+    /* The chance that something else than the noise fails adds to delta, try by try. */
+    const double more = tacit_session_delta(session) - session->experiment->privacy.delta;
+    if (good && more > 0)
+        write_loss(&out,
+                   &(tacit_loss){
+                       .kind = TACIT_LOSS_APPROXIMATE, .sampling = 1, .delta = more, .count = 1});
     /* An oracle's model comes out bare though nobody released it. */
     if (tacit_experiment_flags(session->experiment) & TACIT_ORACLE)
         write_loss(&out, &(tacit_loss){.kind = TACIT_LOSS_BARE, .sampling = 1, .count = 1});
@@ -273,6 +279,24 @@ static bool add_largest(tacit_losses *all, size_t tries)
     return good;
 }
 
+/* Takes out what is a chance of failure and nothing else; they add up, with one more run's. */
+static double take_failures(tacit_losses *list)
+{
+    double delta = 0, most = 0;
+    size_t kept = 0;
+    for (size_t k = 0; k < list->count; k++) {
+        const tacit_loss *loss = &list->all[k];
+        if (loss->kind == TACIT_LOSS_APPROXIMATE && loss->epsilon == 0) {
+            delta += loss->delta * (double)loss->count;
+            most = fmax(most, loss->delta);
+        } else {
+            list->all[kept++] = *loss;
+        }
+    }
+    list->count = kept;
+    return delta + most;
+}
+
 static double score_noise(const tacit_cost *cost)
 {
     return cost->mechanism == TACIT_MECHANISM_LAPLACE ? sqrt(2) * cost->noise : cost->noise;
@@ -287,6 +311,7 @@ static void charge(const tacit_sweep *sweep, tacit_tuned *out)
     for (size_t r = 0; r < tacit_sweep_runs(sweep) && good; r++)
         if (sweep->results[r].state == TACIT_SWEEP_DONE)
             good = sweep->results[r].spent && tacit_losses_read(&all, sweep->results[r].spent);
+    out->more_delta = take_failures(&all);
     const size_t tries = all.count;
     out->tries_epsilon = good ? add_up(tuner, &all) : INFINITY;
     /* As planned: a search that is not over has told no less when it is. */

@@ -118,6 +118,7 @@ void tacit_tune_json(tacit_json *json, const tacit_sweep *sweep)
             json_epsilon(json, "tries", found.tries_epsilon);
             json_epsilon(json, "choice", found.choice_epsilon);
             json_epsilon(json, "search", found.search_epsilon);
+            tacit_json_real(json, "more_delta", found.more_delta);
             json_epsilon(json, "search_and_one_more_run", found.after_epsilon);
             tacit_json_bool(json, "rehearsal", found.rehearsal);
             tacit_json_bool(json, "leaks", found.leaks);

@@ -36,6 +36,7 @@ tacit_status chorus_masks_plan(chorus_shared *s, tacit_error *err)
     plan->most = ceil((records * longest + FAR * noise) / plan->step) + 1;
     plan->beside_most = records * CHORUS_BESIDE_ONE + 1;
     plan->rounds = s->rounds;
+    plan->delta = noisy ? s->privacy.delta : 0;
     plan->child = 1;
     return tacit_totals_prepare(plan, err);
 }

@@ -338,6 +338,12 @@ static void tear_down(void *shared)
     "one vector of every agent, on every link and whoever colludes, with all of its noise in " \
     "it (\"protocol.kernel: learned\"), and then "
 
+static double more_delta(const void *shared)
+{
+    const chorus_shared *s = shared;
+    return s->options.sum == CHORUS_MASKS && s->totals.delta > 0 ? s->totals.more_delta : 0;
+}
+
 static void sees(char *out, size_t size, const void *options)
 {
     const chorus_options *o = options;
@@ -363,6 +369,7 @@ const tacit_protocol tacit_protocol_chorus = {
     .wire_id = 8,
     .trust = TACIT_TRUST_SECURE,
     .sees = sees,
+    .more_delta = more_delta,
     .flags = TACIT_GROUPS,
     .flags_for = flags_for,
     .options = {"protocol", rows, sizeof rows / sizeof *rows, sizeof(chorus_options)},

@@ -12,7 +12,7 @@ enum { GOPA_UNIFORM, GOPA_GAUSSIAN };
 typedef struct gopa_options {
     int what, masks;
     double low, high; /* of a value */
-    int64_t rounds, spares, graphs, most_records;
+    int64_t rounds, spares, most_records;
     double slack;
     bool board;
     totals_options totals;
@@ -23,8 +23,9 @@ typedef struct gopa_shared {
     tacit_totals_plan plan;
     tacit_cost cost;
     tacit_clip clip;
-    double slack;   /* own noise is larger by this part than masks would need */
-    bool by_record; /* the unit */
+    double slack;      /* own noise is larger by this part than masks would need */
+    double pair_delta; /* the part of graphs that pair noise is not proved for; uniform: 0 */
+    bool by_record;    /* the unit */
     size_t features;
     double *centre; /* a feature */
     const tacit_shape *model;

@@ -50,14 +50,6 @@ static const tacit_option rows[] = {
      .offset = FIELD(slack),
      .help = "\"masks: gaussian\": own noise has this part more of variance, so that pairs need "
              "only finite noise"},
-    {.key = "graphs",
-     .type = TACIT_OPT_INT,
-     .fallback = "200",
-     .min = 1,
-     .max = 1e6,
-     .offset = FIELD(graphs),
-     .help = "\"masks: gaussian\": random graphs, with random honest sets, that the noise must "
-             "hold for"},
     {.key = "rounds",
      .type = TACIT_OPT_INT,
      .fallback = "1",
@@ -143,7 +135,8 @@ static tacit_status plan_cost(gopa_shared *s, const tacit_setup *setup, tacit_er
     return TACIT_OK;
 }
 
-/* The least pair noise that keeps mu of the worst honest member where masks would have it. */
+/* The least pair noise that keeps mu of the worst honest member where masks would have it: on all
+ * graphs but a part that is small beside delta, and added to it. */
 static tacit_status plan_pairs(gopa_shared *s, tacit_error *err)
 {
     const uint32_t agents = (uint32_t)s->plan.agents;
@@ -160,18 +153,23 @@ static tacit_status plan_pairs(gopa_shared *s, tacit_error *err)
                                           .rho = (double)honest / agents,
                                           .own = sigma / sqrt(fmax(shares, 1)),
                                           .wanted = 1 / sigma,
-                                          .graphs = (uint32_t)s->options.graphs,
+                                          .graphs = 1,
                                           .seed = 1};
     double pair;
-    status = tacit_gopa_pair(&pair, &question, err);
+    if (partners.partners + 1 == agents) { /* one graph, and one sort of honest sets */
+        status = tacit_gopa_pair(&pair, &question, err);
+    } else {
+        pair = tacit_gopa_pair_proved(&question, partners.bits);
+        s->pair_delta = exp2(-partners.bits);
+    }
     if (status != TACIT_OK)
         return status;
     if (!isfinite(pair))
         return tacit_fail(err, TACIT_EINPUT,
-                          "no pair noise hides members of some graphs with %u partners and %u "
-                          "honest members: raise \"protocol.partners\" or \"protocol.slack\", or "
-                          "use \"masks: uniform\"",
-                          partners.partners, honest);
+                          "nothing proves that pair noise hides members with %u partners and %u "
+                          "honest members, but for a chance of 2^-%.1f: raise "
+                          "\"protocol.partners\" or \"protocol.slack\", or use \"masks: uniform\"",
+                          partners.partners, honest, partners.bits);
     s->plan.pair = ceil(pair * s->cost.sensitivity / s->plan.step);
     return TACIT_OK;
 }
@@ -202,6 +200,7 @@ static tacit_status set_up(void *shared, const void *options, const tacit_setup 
     s->plan.again = s->options.rounds == 1 && s->options.spares == 0 &&
                     s->options.masks == GOPA_UNIFORM;
     s->plan.child = 1;
+    s->plan.delta = setup->privacy->mechanism != TACIT_MECHANISM_NONE ? setup->privacy->delta : 0;
     status = plan_cost(s, setup, err);
     if (status == TACIT_OK && s->options.masks == GOPA_GAUSSIAN)
         status = plan_pairs(s, err);
@@ -215,14 +214,19 @@ static void tear_down(void *shared)
     free(s->centre);
 }
 
+static double more_delta(const void *shared)
+{
+    const gopa_shared *s = shared;
+    return s->plan.delta > 0 ? s->plan.more_delta + s->pair_delta : 0;
+}
+
 static void sees(char *out, size_t size, const void *options)
 {
     const gopa_options *o = options;
     if (o && o->masks == GOPA_GAUSSIAN)
         snprintf(out, size,
                  "all published words, whose pair noise covers them just as much as the budget "
-                 "needs on the random graphs that were tried, as long as at most %" PRId64
-                 " collude (\"protocol.colluders\")",
+                 "needs, as long as at most %" PRId64 " collude (\"protocol.colluders\")",
                  o->totals.colluders);
     else
         totals_sees(out, size, "", o ? &o->totals : NULL);
@@ -234,6 +238,7 @@ const tacit_protocol tacit_protocol_gopa = {
     .wire_id = 11,
     .trust = TACIT_TRUST_SECURE,
     .sees = sees,
+    .more_delta = more_delta,
     .flags = TACIT_CHATTY | TACIT_EVERYBODY,
     .options = {"protocol", rows, sizeof rows / sizeof *rows, sizeof(gopa_options)},
     .shared_size = sizeof(gopa_shared),

@@ -7,6 +7,8 @@
 #include "tacit/gopa.h"
 
 #define RISK_BITS 40       /* default k: the honest fall apart with a chance below 2^-40 */
+#define LEAST_BITS 20      /* and any k with one of 2^-20 at most, */
+#define BESIDE_DELTA 200.0 /* nor more than this part of delta */
 #define USUAL 20           /* default k, at least */
 #define USUAL_LYING 32     /* the same if who adds up may lie: more are sure to be in a sum */
 #define ALL_PAIRS 40       /* so many others, and everybody shares masks with all */
@@ -148,14 +150,44 @@ bool totals_fits_together(const tacit_totals_plan *p, uint64_t agents, uint32_t 
            (p->curious || threshold > lost + liars(p));
 }
 
+/* The chance of a split, or of a sum with fewer members than shares were made for, is no more than
+ * 2 to minus this: a plan's delta is that of the noise and this chance. */
+static double bits_asked_for(const tacit_totals_plan *p)
+{
+    return p->delta > 0 ? fmax(LEAST_BITS, log2(BESIDE_DELTA / p->delta)) : LEAST_BITS;
+}
+
+static double bits_aimed_at(const tacit_totals_plan *p)
+{
+    return fmax(RISK_BITS, bits_asked_for(p));
+}
+
 static void choose_usual(tacit_totals_plan *p, uint32_t most)
 {
     const uint32_t usual = usual_partners(p);
     for (uint32_t k = usual < most ? usual : most; k <= most; k++) {
         look_at(p, k);
-        if (p->split_risk < -RISK_BITS)
+        if (p->split_risk < -bits_aimed_at(p))
             return;
     }
+}
+
+/* How many honest members any sum has, and the chance that this is wrong. All pairs leave nothing
+ * to chance; of sums that follow the rules all who are there are members; otherwise the bound on
+ * the number covers that on a split. */
+static void choose_sure(tacit_totals_plan *p, bool all)
+{
+    const double aim = bits_aimed_at(p), bits = p->split_risk < -aim ? aim : bits_asked_for(p);
+    p->sure = UINT32_MAX;
+    p->bits = bits;
+    if (all)
+        p->split_risk = -INFINITY;
+    p->more_delta = exp2(p->split_risk);
+    if (p->curious || all_pairs(p))
+        return;
+    p->sure =
+        (uint32_t)tacit_gopa_sure(p->agents, p->partners, p->threshold, p->losses, liars(p), bits);
+    p->more_delta = exp2(-bits);
 }
 
 static tacit_status choose_partners(tacit_totals_plan *p, tacit_error *err)
@@ -167,24 +199,21 @@ static tacit_status choose_partners(tacit_totals_plan *p, tacit_error *err)
     else
         choose_usual(p, most);
     const bool all = all_pairs(p) && totals_fits_together(p, p->agents, p->threshold);
-    if (!all && !(p->split_risk <= -20))
+    if (!all && !(p->split_risk <= -bits_asked_for(p)))
         return tacit_fail(
             err, TACIT_EINPUT,
             "with %u partners an agent, a quorum of %u of them, %u that may get lost and %u "
             "colluders among %llu agents, some honest ones could be cut off and their sum told by "
-            "itself (the bound on that chance is 2^%.1f, and 2^-20 is asked for); raise "
+            "itself (the bound on that chance is 2^%.1f, and 2^-%.1f is asked for%s); raise "
             "\"protocol.partners\" or \"protocol.quorum\", plan for less \"protocol.absent\", or "
             "state fewer colluders%s",
             p->partners, p->threshold, p->losses, p->colluders, (unsigned long long)p->agents,
-            p->split_risk,
+            p->split_risk, bits_asked_for(p),
+            bits_asked_for(p) > LEAST_BITS ? ", a two-hundredth of \"privacy.delta\", which it is "
+                                             "added to"
+                                           : "",
             p->curious ? "" : ", or trust those who add up: \"protocol.adders: curious\"");
-    if (all && p->split_risk > -20)
-        p->split_risk = -INFINITY;
-    p->sure =
-        p->curious || all_pairs(p)
-            ? UINT32_MAX
-            : (uint32_t)tacit_gopa_sure(p->agents, p->partners, p->threshold, p->losses, liars(p),
-                                        p->split_risk < -RISK_BITS ? RISK_BITS : 20);
+    choose_sure(p, all);
     /* As many choose an agent on average as it chooses: Poisson, with room for the unlikely. */
     const double room = 2.0 * p->partners + 8 * sqrt(p->partners) + 8;
     p->room = room < (double)(p->agents - 1) ? (uint32_t)room : (uint32_t)(p->agents - 1);

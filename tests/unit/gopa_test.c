@@ -294,7 +294,6 @@ static void test_gaussian_masks(void **state)
     noisy(&s, 1);
     set(&s, "masks", "gaussian");
     set(&s, "adders", "curious");
-    set(&s, "graphs", "20");
     const tacit_cost cost = planned(&s);
     for (uint64_t seed = 1; seed <= (uint64_t)(SLOW ? 4 : 20); seed++) {
         run(&s, seed, 200);

@@ -11,16 +11,22 @@
 
 #include "testing.h"
 
+static tacit_status try_to_make(tacit_session **out, tacit_experiment *x, const char *yaml,
+                                uint32_t threads, tacit_error *err)
+{
+    tacit_config config;
+    tacit_config_init(&config);
+    check_ok(tacit_config_parse(&config, "test", yaml, strlen(yaml), err), err);
+    check_ok(tacit_experiment_init(x, &config, err), err);
+    tacit_config_clear(&config);
+    return tacit_session_create(out, x, threads, err);
+}
+
 static tacit_session *make(tacit_experiment *x, const char *yaml, uint32_t threads)
 {
     tacit_error err = {0};
-    tacit_config config;
     tacit_session *session = NULL;
-    tacit_config_init(&config);
-    check_ok(tacit_config_parse(&config, "test", yaml, strlen(yaml), &err), &err);
-    check_ok(tacit_experiment_init(x, &config, &err), &err);
-    tacit_config_clear(&config);
-    check_ok(tacit_session_create(&session, x, threads, &err), &err);
+    check_ok(try_to_make(&session, x, yaml, threads, &err), &err);
     return session;
 }
 
@@ -223,6 +229,60 @@ static void test_numbers_made_of_records_are_named(void **state)
     unlink("leak.svm");
 }
 
+/* The delta beside an epsilon is that of the noise and the chance that partners were drawn badly:
+ * over masks, unless all share masks with all; not over an ideal sum. */
+static void test_delta_has_all_chances(void **state)
+{
+    (void)state;
+#define SUM(agents, name)                                                                        \
+    "data: {agents: " agents ", dimension: 2, min-records: 5, max-records: 5, test-records: 0, " \
+    "validation-records: 0}\ngraph: {kind: k-out, k: 3}\n"                                       \
+    "privacy: {mechanism: gaussian, clip: 1, epsilon: 1, delta: 1e-6, releases: 5}\n"            \
+    "protocol: {name: " name "}\n"
+    static const struct {
+        const char *yaml;
+        bool chance;
+    } cases[] = {{SUM("100", "gopa"), true},
+                 {SUM("30", "gopa"), false},
+                 {SUM("100", "gopa, adders: curious, partners: 3"), true},
+                 {SUM("100", "gopa, masks: gaussian, adders: curious, absent: 0"), true},
+                 {SUM("30", "gopa, masks: gaussian, adders: curious, absent: 0"), false},
+                 {SUM("100", "chorus, sum: masks, rounds: 2"), true},
+                 {SUM("100", "chorus, rounds: 2"), false},
+                 {SUM("100", "cd"), false}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        tacit_experiment x;
+        tacit_session *session = make(&x, cases[k].yaml, 1);
+        const double delta = tacit_session_delta(session);
+        char *summary = tacit_session_summary(session, false);
+        if (cases[k].chance) {
+            assert_true(delta > 1e-6 && delta <= 1e-6 * (1 + 1.0 / 200) + 1e-20);
+            assert_non_null(strstr(summary, "\"delta\": 1.000000"));
+            assert_non_null(strstr(summary, "\"delta_of_noise\": 1e-06"));
+        } else {
+            assert_true(delta == 1e-6);
+            assert_non_null(strstr(summary, "\"delta\": 1e-06"));
+        }
+        free(summary);
+        end(session, &x);
+    }
+    static const char *const refused[][2] = {
+        {SUM("300", "gopa, adders: curious, partners: 6, quorum: 0.6, colluders: 60"),
+         "\"privacy.delta\""},
+        {SUM("100", "gopa, masks: gaussian, adders: curious, partners: 24, absent: 0.3, quorum: "
+                    "0.7"),
+         "nothing proves that pair noise"},
+    };
+    for (size_t k = 0; k < 2; k++) {
+        tacit_experiment x;
+        tacit_session *session;
+        tacit_error err = {0};
+        check_fails(try_to_make(&session, &x, refused[k][0], 1, &err), TACIT_EINPUT, &err,
+                    refused[k][1]);
+        tacit_experiment_clear(&x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +290,7 @@ int main(void)
         cmocka_unit_test(test_means_know_nothing_of_labels),
         cmocka_unit_test(test_leaks_are_named),
         cmocka_unit_test(test_numbers_made_of_records_are_named),
+        cmocka_unit_test(test_delta_has_all_chances),
         cmocka_unit_test(test_ledgers_of_many_agents_share_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@ static void look_at_agent(const tacit_node *n, const node_agent *a, tacit_node_a
         .messages_out = a->messages_out,
         .epsilon = tacit_ledger_epsilon(ledger, &tacit_ledger_file_holder(file)->budget),
         .budget = a->plan->epsilon,
-        .delta = n->plan.privacy.delta,
+        .delta = n->plan.privacy.delta + tacit_protocol_more_delta(n->plan.protocol, n->shared),
         .spent = a->spent,
     };
 }

@@ -223,14 +223,26 @@ node: replays heard@src/runtime/node/receive.c@s/if (!is_later(h, heard))/if (!h
 node: another run heard@src/runtime/node/receive.c@s/if (memcmp(h.run, n->plan.run, sizeof h.run) != 0 ||/if (false ||/@unit/node_attack_test
 node: strangers heard@src/runtime/node/receive.c@s/(stranger \&\& !(n->flags/(false \&\& stranger \&\& !(n->flags/@unit/node_attack_test
 node: numbers of any size@src/runtime/node/receive.c@s/n->plan.consortium->largest,/1e308,/@unit/node_attack_test
-node: an older ledger of a peer taken@src/runtime/node/receive.c@s/if (h->releases < heard->releases)/if (false)/@unit/node_attack_test
+node: an older ledger of a peer taken@src/runtime/node/receive.c@s/if (h->releases < heard->releases ||/if (false ||/@unit/node_attack_test
+node: releases that nobody signed for@src/runtime/node/receive.c@s/ || h->releases > h->mark.releases)/)/@unit/node_attack_test
 node: asking without end@src/runtime/node/receive.c@s/->asked += charged(n, a) - before;/->asked += 0 * before;/@unit/node_attack_test
 node: replies nobody asked for@src/runtime/node/receive.c@s/return waits_for(a, h->request, h->from) ? NULL : "nobody asked";/return NULL;/@unit/node_attack_test
 node: what was refused counts as heard@src/runtime/node/receive.c@s/tacit_vector \*v = decode(n, peer, h, payload);/heard->incarnation = h->incarnation; heard->sequence = h->sequence; tacit_vector *v = decode(n, peer, h, payload);/@unit/node_attack_test
-node: one liar is believed@src/runtime/node/greet.c@s/(witnesses == 1 \&\& node_watched(n) > 1)/false/@unit/node_attack_test
-node: nobody is believed@src/runtime/node/greet.c@s/if (h->releases > ours)/if (false)/@unit/node_life_test
-node: lives beyond all reason@src/runtime/node/greet.c@s/ \&\& h->incarnation < INCARNATIONS//@unit/node_attack_test
-node: lost words stay lost@src/runtime/node/greet.c@s/            say_again(n, peer, \&g);/            ;/@unit/node_life_test
+node: liars are believed@src/runtime/node/marks.c@s/if (!tacit_mark_signed(.*{/if (!m) {/@unit/node_attack_test
+node: nobody is believed@src/runtime/node/marks.c@s/node_fail(n, TACIT_EVERIFY, NULL);/;/@unit/node_rollback_test
+node: only more releases are proof@src/runtime/node/marks.c@s/(accepted || memcmp/(n || memcmp/@unit/node_rollback_test
+node: marks of what the owner accepted@src/runtime/node/marks.c@s/(accepted || memcmp/(memcmp/@unit/node_rollback_test
+node: marks only in messages@src/runtime/node/marks.c@s/(hello || a->mark_stamp >= peer->answered)/false/@unit/node_rollback_test
+node: an old mark takes the place of a higher@src/runtime/node/marks.c@s/if (mark->releases > heard->mark.releases)/if (mark->releases)/@unit/node_rollback_test
+node: a signature for any run@src/net/mark.c@s/crypto_generichash_update(&h, run, TACIT_RUN_ID);/(void)run;/@unit/node_attack_test
+node: speaks again whoever is away@src/runtime/node/begin.c@s/return n->unsure \&\& /return false \&\& /@unit/node_rollback_test
+node: whom it met is forgotten@src/runtime/node/peers.c@s/peer->known = node_store_put_peer(.*;/peer->known = true;/@unit/node_rollback_test
+node: a lost node.db has met nobody@src/runtime/node/begin.c@s/(peer->known || n->forgot)/peer->known/@unit/node_rollback_test
+node: released though nobody is there@src/runtime/node/begin.c@s/if (is_there(n, a->plan->neighbour\[j\]))/if (n)/@unit/node_begin_test
+node: waits among others for ever@src/runtime/node/begin.c@s/ || (late \&\& !heard \&\& !unsure \&\& is_among_others(n))//@unit/node_begin_test
+node: links open while agents finish@src/runtime/node/node.c@s/    if (n->io.close)/    if (!n)/@unit/node_begin_test
+node: lives beyond all reason@src/runtime/node/greet.c@s/h->incarnation < INCARNATIONS)/n)/@unit/node_attack_test
+node: lost words stay lost@src/runtime/node/greet.c@s/        say_again(n, peer, \&g);/        ;/@unit/node_life_test
 node: words of strangers' agents claimed@src/runtime/node/greet.c@s/if (owner || peer->listed ||/if (peer->listed ||/@unit/node_gossip_test
 node: greetings of any size@src/runtime/node/greet.c@s/if (is_too_large(n, peer, h, payload))/if (false)/@unit/node_attack_test
 node: members send others anywhere@src/runtime/node/gossip.c@s/return !peer->listed || n->plan.options->moved ||/return peer ||/@unit/node_gossip_test
@@ -252,14 +264,13 @@ node: last words are not saved@src/runtime/node/persist.c@s/    save_words(s, a)
 node: states of another graph@src/runtime/node/persist.c@s/same = tacit_load_u64(l) == a->plan->neighbour\[k\];/tacit_load_u64(l);/@unit/node_life_test
 node: waits for the dead@src/runtime/node/peers.c@s/!n->peers\[k\].ended \&\& !is_away(n, \&n->peers\[k\])/!n->peers[k].ended/@unit/node_life_test
 node: agreement of one@src/runtime/node/advance.c@s/1 + node_quiet_around(n)/100 + 0 * node_quiet_around(n)/@unit/node_life_test
-node: members that are no neighbours are believed@src/runtime/node/greet.c@s/return peer->doubts \&\& peer->watched \&\&/return peer->doubts || (peer->watched \&\&/;s/peer->listed \&\& peer->greeted;/peer->listed \&\& peer->greeted);/@unit/node_attack_test
 node: an answer is taken again@src/runtime/node/greet.c@s/ \&\& g.stamp > peer->answered//@unit/node_attack_test
 node: one peer makes us rise without end@src/runtime/node/greet.c@s/if (claim <= n->incarnation + A_DAY \&\& claim > near)/if (claim > near)/@unit/node_attack_test
 node: what came before the start is lost@src/runtime/node/receive.c@s/    n->early\[n->early_count++\] = /    (void)/@unit/node_attack_test
 node: words of one breath scrambled@src/runtime/node/handle.c@s/.counter = p->header.sequence,/.counter = a->sequence,/@unit/node_life_test
 node: a start that failed is not repeated@src/runtime/node/advance.c@s/    node_start_late(n);/    ;/@unit/node_mute_test
 node: mute for ever@src/runtime/node/advance.c@s/if (mute \&\& !n->was_mute)/if (mute \&\& false)/@unit/node_mute_test
-node: waits for the silent@src/runtime/node/advance.c@s/ || node_is_silent(n, a));/);/@unit/node_mute_test
+node: waits for the silent@src/runtime/node/advance.c@s/ || node_is_silent(n, a) ||$/ ||/@unit/node_mute_test
 node: goodbyes are signs of life@src/runtime/node/receive.c@s/if (h.kind != TACIT_WIRE_BYE)/if (true)/@unit/node_attack_test
 node: an old address beats a new list@src/runtime/node/gossip.c@s/memcmp(listed, listed_endpoint(n, peer), sizeof peer->endpoint) != 0/false/@unit/node_gossip_test
 node: agents at home do not hear last words@src/runtime/node/node.c@s/node_say_at_home(n, n->incarnation);/;/@unit/node_life_test

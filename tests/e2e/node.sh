@@ -22,6 +22,15 @@ wait_for() {
 # is NODE PHASE: what /status of that node says
 is() { "$TACIT" status peers/"$1" | grep -q " $2 "; }
 
+# has_told_more: each agent of node-001 that speaks has made a release that "oldest" does not know
+has_told_more() {
+    "$TACIT" status peers/node-001 --json | python3 -c 'import json, sys
+old = json.load(open("oldest/summary.json"))["agents"]
+new = json.load(sys.stdin)["nodes"][0]["status"]["agents"]
+assert all(n["releases"] > o["releases"] or n["messages_out"] == 0 for n, o in zip(new, old)), new
+assert any(n["messages_out"] > 0 for n in new), new'
+}
+
 # Two peers, made by tacit up and interrupted right away. They end by ticks, so that the time in
 # which they do not run does not count.
 "$TACIT" up 2 small.yaml --unit 0.1 --set consortium.end=ticks --out peers --quiet >/dev/null 2>&1 &
@@ -45,6 +54,9 @@ chmod 600 peers/node-000/identity.key
 [ ! -e peers/node-000/state/status.port ] || complain "a refused node left its status.port"
 
 # ---- goes on where it was, by itself and beside the other ----
+expect 2 'takes a number of releases or "all", not "some"' \
+    "$TACIT" node -c peers/node-000/node.yaml --accept-spent some
+cp -a peers/node-001/state oldest
 before=$(python3 -c 'import json; print(json.load(open("peers/node-000/state/summary.json"))["time_units"])')
 "$TACIT" node -c peers/node-000/node.yaml --json >first.json 2>first.jsonl &
 first=$!
@@ -54,11 +66,20 @@ expect 3 'peers/node-000/state' "$TACIT" node -c peers/node-000/node.yaml # ther
 "$TACIT" node -c peers/node-001/node.yaml --quiet --json-log second.jsonl >second.txt 2>second.err &
 second=$!
 wait_for is node-001 running
+wait_for has_told_more
 kill -TERM $second # and again
 wait $second
 [ $? -eq 130 ] || complain "SIGTERM: not exit 130: $(cat second.err)"
 [ "$(cat second.err)" = 'tacit: interrupted; the same command goes on' ] || complain "$(cat second.err)"
 [ ! -e peers/node-001/state/status.port ] || complain "status.port of a node that has ended"
+
+# ---- an old copy of its folder: the other has its signature under what the copy lacks ----
+cp -a peers/node-001/state newest
+rm -rf peers/node-001/state
+cp -a oldest peers/node-001/state
+expect 6 'own signature under' "$TACIT" node -c peers/node-001/node.yaml --quiet
+rm -rf peers/node-001/state
+cp -a newest peers/node-001/state
 "$TACIT" node -c peers/node-001/node.yaml --quiet --json-log second.jsonl >second.txt 2>second.err ||
     complain "second: exit $?: $(cat second.err)"
 wait $first || complain "first: exit $?: $(cat first.jsonl)"

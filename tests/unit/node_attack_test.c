@@ -249,6 +249,13 @@ static void test_a_peer_with_an_old_ledger(void **state)
     assert_int_equal(refused(&s, 0, TACIT_REFUSED_ROLLBACK), 1);
     assert_int_equal(heard(&s, 0), 1);
     assert_true(nodes_logged(&s.all, 0, "frame_refused", "rollback"));
+    h.incarnation++;
+    h.releases = 11;
+    size_t len = node_scene_frame(&s, frame, h, 3); /* which signs a mark of 11 */
+    frame[64] = 12;                                 /* releases, as the header tells them */
+    nodes_inject(&s.all, 1, 0, frame, len);
+    assert_int_equal(refused(&s, 0, TACIT_REFUSED_ROLLBACK), 2);
+    assert_int_equal(heard(&s, 0), 1);
     node_scene_clear(&s);
 }
 

@@ -260,6 +260,46 @@ static void test_what_cannot_be_accepted(void **state)
     node_scene_clear(&s);
 }
 
+/* Agent 0 releases once and tells only agent 1. */
+static tacit_status whisper(tacit_env *env, const probe *p, probe_agent *self,
+                            const tacit_event *event)
+{
+    tacit_permit *permit;
+    const tacit_cost cost = {.what = "word"};
+    if (event->type != TACIT_WAKE || tacit_facts_of(env)->self != 0 || self->number++ > 0)
+        return TACIT_OK;
+    tacit_status status = tacit_reserve(env, &cost, &permit);
+    return status == TACIT_OK ? probe_say(env, p, 1, 1) : status;
+}
+
+/* Who was told is away. Others were told nothing, but pings have told them that there was
+ * something; and a copy from before the first release has nobody to wait for. */
+static void test_pings_tell_it_too(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    node_scene s;
+    node_scene_init_on(&s, TACIT_WAKES | TACIT_CHATTY | TACIT_EVERYBODY, SCENE_AGENTS);
+    s.probe.on = NULL;
+    node_scene_open(&s);
+    node_scene_run(&s, 1);
+    nodes_crash(&s.all, 0);
+    copy_folder(&s.all, 0, "", "-old");
+    s.probe.on = whisper;
+    open_node(&s, 0);
+    node_scene_run(&s, 20);
+    assert_int_equal(node_scene_releases(&s, 0), 1);
+    for (uint32_t k = 1; k < SCENE_AGENTS; k++)
+        if (k != 3)
+            nodes_crash(&s.all, k);
+    put_back(&s, 0);
+    open_node(&s, 0);
+    assert_int_equal(node_scene_releases(&s, 0), 0);
+    check_fails(nodes_run(&s.all, 60, &err), TACIT_EVERIFY, &err, "old copy");
+    assert_int_equal(node_scene_releases(&s, 0), 0);
+    node_scene_clear(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +310,7 @@ int main(void)
         cmocka_unit_test(test_all_restart_at_once),
         cmocka_unit_test(test_without_a_past),
         cmocka_unit_test(test_a_longer_ledger_with_another_past),
+        cmocka_unit_test(test_pings_tell_it_too),
         cmocka_unit_test(test_accepted_as_spent),
         cmocka_unit_test(test_what_cannot_be_accepted),
     };

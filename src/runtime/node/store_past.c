@@ -12,9 +12,11 @@ static const char accepted_as[] = "accepted as spent";
 
 uint64_t node_store_entries(const node_store *store, uint32_t index, uint8_t head[NODE_STORE_HEAD])
 {
-    const tacit_ledger_file *file = store->agents[index].file;
+    const store_ledger *a = &store->agents[index];
+    const tacit_ledger_file *file = a->file;
     memset(head, 0, NODE_STORE_HEAD);
-    if (node_store_mute(store) || file->entries.links < 2) /* whose ledger it is is the first */
+    /* For every frame: only this agent's ledger is looked at. Whose it is is the first link. */
+    if (store->why[0] || a->broken || file->broken || file->entries.links < 2)
         return 0;
     memcpy(head, file->entries.mac, NODE_STORE_HEAD);
     return file->entries.links - 1;

@@ -189,12 +189,13 @@ static size_t well_formed(uint8_t *out, const uint8_t *in, size_t len)
                            .incarnation = field[3],
                            .sequence = 1 + field[4],
                            .releases = field[5],
-                           .mark = {.releases = field[5]},
                            .request = field[6],
                            .at = {field[7] % 4, field[8] % 4},
                            .payload = (uint32_t)rest};
     if (h.kind == TACIT_WIRE_MESSAGE)
         h.request = 0;
+    if (h.kind <= TACIT_WIRE_REPLY)
+        h.mark.releases = field[5];
     tacit_wire_write(out, &h);
     if (rest)
         memcpy(out + TACIT_WIRE_HEADER, in + FIELDS, rest);

@@ -22,9 +22,15 @@ def releases(folder, k):
     return int(found[1]) if found else 0
 
 
+def changed(folder, k):
+    return os.stat(f"{folder}/state/agent-{k}.ledger").st_mtime_ns
+
+
+# Half of them die at a random moment after the start, half when they have just been charged.
 def trial(number, place):
     dice = random.Random(number)
-    victim, delay = dice.randrange(PEERS), dice.uniform(0, 0.75 * PATIENCE)
+    victim, at_charge = dice.randrange(PEERS), number % 2 == 0
+    delay = dice.uniform(0, 0.05 if at_charge else 0.75 * PATIENCE)
     talk = f"{place}/talk"
     subprocess.run([TACIT, "average", "prepare", talk, "--peers", str(PEERS), "--range", "0:100",
                     "--epsilon", "100000", "--patience", str(PATIENCE), "--wait", "20", "--quiet"],
@@ -32,14 +38,17 @@ def trial(number, place):
     node = [f"{talk}/node-{k:03}" for k in range(PEERS)]
     peers = []
     for k in range(PEERS):
-        with open(f"{place}/value", "w") as file:
+        with open(f"{place}/value.{k}", "w") as file:
             file.write(f"{10 * k}\n")
-        with open(f"{place}/value") as value:
-            peers.append(subprocess.Popen([TACIT, "average", "join", node[k], "--json", "--quiet"],
-                                          stdin=value, stdout=open(f"{place}/out.{k}", "w"),
-                                          stderr=open(f"{place}/err.{k}", "w")))
+        peers.append(subprocess.Popen([TACIT, "average", "join", node[k], "--values",
+                                       f"{place}/value.{k}", "--json", "--quiet"],
+                                      stdout=open(f"{place}/out.{k}", "w"),
+                                      stderr=open(f"{place}/err.{k}", "w")))
     while not log_has(node[victim], "started") and peers[victim].poll() is None:
         time.sleep(0.005)
+    begun = changed(node[victim], victim)
+    while at_charge and changed(node[victim], victim) == begun and peers[victim].poll() is None:
+        time.sleep(0.001)
     time.sleep(delay)
     ended = peers[victim].poll() is not None
     peers[victim].kill()
@@ -53,20 +62,20 @@ def trial(number, place):
     members = json.loads(next(iter(answers)))["members"] if answers else 0
     outcome = ("sum" if heard == PEERS - 1 and len(answers) == 1 else
                "nothing charged" if heard == 0 and charged == 0 else "lost")
-    return [number, victim, f"{delay:.3f}", ended, outcome, heard, members, charged]
+    return [number, victim, "charge" if at_charge else "start", f"{delay:.3f}", ended, outcome, heard, members, charged]
 
 
 with open(OUT, "w", newline="") as file:
     rows = csv.writer(file, lineterminator="\n")
-    rows.writerow(["trial", "victim", "seconds_after_start", "had_ended", "outcome", "heard",
+    rows.writerow(["trial", "victim", "after", "seconds", "had_ended", "outcome", "heard",
                    "members", "charged"])
     for number in range(1, TRIALS + 1):
-        place = tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+        place = tempfile.mkdtemp()  # on a disk, whose syncs take their time
         row = trial(number, place)
         rows.writerow(row)
         file.flush()
         print(*row, flush=True)
-        if row[4] == "lost" and os.environ.get("KEEP"):
+        if row[5] == "lost" and os.environ.get("KEEP"):
             print("kept:", place)
         else:
             shutil.rmtree(place)

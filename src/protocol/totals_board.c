@@ -163,9 +163,12 @@ tacit_status totals_on_board(totals_at *a, tacit_agent from, const tacit_public 
     if (!totals_board_fits(a->plan, v) || trial >> 8 < a->s->round || trial >> 8 >= TOTALS_ROUNDS)
         return TACIT_OK;
     const totals_roles roles = totals_roles_of(a->plan, tacit_facts_of(&a->env)->run, trial);
-    /* From the speaker; or, by who has heard it, if there is none: whoever takes it adds up. */
-    if (from != totals_agent_at(&roles, 0) &&
-        (a->s->board && totals_head(a->s->board, 0) >> 8 >= trial >> 8))
+    /* From the speaker or who stands by; from others who have heard it, if there is none: whoever
+     * takes it adds up. */
+    const bool duty =
+        from == totals_agent_at(&roles, 0) || from == totals_deputy_of(a->plan, &roles);
+    if (!duty && (trial >> 8 != a->s->round ||
+                  (a->s->board && totals_head(a->s->board, 0) >> 8 == trial >> 8)))
         return TACIT_OK;
     tacit_drop(&a->env, a->s->board);
     a->s->board = tacit_keep(v);

@@ -119,6 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
                                     .rounds = 1000,
                                     .span = which & 2 ? 3 : 0,
                                     .board = (which & 6) == 4,
+                                    .again = which & 16,
                                     .child = 1};
     bench_init(&b, SIZE, &plan);
     b.agent[LIAR].liar = true;

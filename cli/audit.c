@@ -394,7 +394,8 @@ const cli_verb cli_audit = {
              "often without, lets an adversary who knows everything else guess which it was, and "
              "turns the errors into a lower bound on epsilon. Exit code 1 if a bound is above the "
              "claim. Below it nothing is proved: another attack might show more. Thresholds are "
-             "chosen on further trials, half as many, that are not counted.",
+             "chosen on further trials, half as many, that are not counted. Without noise nothing "
+             "is claimed: that is refused at once, exit code 3.",
     .flags = &section,
     .repeated = &cli_set_option,
     .examples = examples,

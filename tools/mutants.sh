@@ -96,6 +96,8 @@ noise: two continuations of one memory share it@src/random/system.c@s/if (!syste
 noise: the process id is the guard@src/random/system.c@s/MADV_WIPEONFORK) == 0/MADV_NORMAL) == 0/@unit/snapshot_test
 node: seeds of a memory image drawn twice@src/runtime/node/env.c@s/    if (tacit_draws_open(&draws, &n->random,/    n->random.process = 0;\n    if (tacit_draws_open(\&draws, \&n->random,/@unit/snapshot_test
 streams: large counters wrap round@src/random/stream.c@s/const uint64_t beyond = counter >> COUNTERS_LOG2;/const uint64_t beyond = 0;/@unit/random_test
+audit: both ghosts have the canary@src/experiment/audit_ghosts.c@s/{data->with, data->without}/{data->with, data->with}/@unit/canary_test
+audit: trials where nothing is claimed@src/experiment/audit.c@s/if (e->privacy.mechanism == TACIT_MECHANISM_NONE)/if (0)/@unit/canary_test
 node: secrets of masks outlive the run@src/runtime/node/store_seal.c@s/if (store->last || !\*state)/if (store)/@unit/node_forget_test
 node: the key of states stays@src/runtime/node/node.c@s/^    forget_secrets(n);/    (void)forget_secrets;/@unit/node_forget_test
 gopa: secrets in the last state@src/protocol/gopa.c@s/tacit_totals_forget(&s->plan, totals_of(self));//@unit/node_forget_test

@@ -17,7 +17,15 @@
 
 const char *const tacit_canary_kinds[] = {"worst", "flipped", NULL};
 
+/* What the score of a training is made of. */
+typedef enum scoring {
+    BY_GHOSTS,  /* everything the agent released: audit_ghosts.c */
+    BY_KERNELS, /* with lots, and of sums: audit_score.c, audit_sums.c */
+    BY_LEAN     /* a model: how far it leans towards the canary */
+} scoring;
+
 typedef struct trainings {
+    scoring by;
     tacit_session *session;
     tacit_canary_data data;
     tacit_costs *costs; /* of all trainings: what is worked out once serves all */
@@ -62,24 +70,31 @@ static tacit_status choose_agent(const tacit_session *s, tacit_agent wanted, uin
 
 /* Leaves the runtime, for the caller to destroy, when all went well. */
 static tacit_status train(trainings *t, tacit_canary_score *score, bool with, uint64_t noise_seed,
-                          tacit_runtime **out, tacit_error *err)
+                          tacit_ghosts **ghosts, tacit_runtime **out, tacit_error *err)
 {
     tacit_world world = t->session->world;
+    tacit_runtime *rt = NULL;
+    tacit_trace *trace = NULL;
+    if (t->by == BY_GHOSTS) {
+        const tacit_status begun = tacit_ghosts_begin(ghosts, &world, &t->data, t->agent, err);
+        if (begun)
+            return begun;
+    }
     world.data = with ? t->data.with : t->data.without;
     world.noise_seed = noise_seed;
     world.threads = 1;
     world.costs = t->costs;
     if (t->noise > 0)
         world.privacy.noise = t->noise;
-    tacit_runtime *rt = NULL;
-    tacit_trace *trace = tacit_trace_create();
+    trace = tacit_trace_create();
     tacit_status status =
         trace ? tacit_simulator.create(&rt, &world, err) : tacit_out_of_memory(err);
     if (status)
         goto out;
     score->runtime = rt;
-    score->sum = 0;
-    score->releases = score->scored = 0;
+    score->sum = score->lean = 0;
+    score->releases = score->scored = score->leaned = 0;
+    score->only_counts = t->by == BY_GHOSTS;
     score->status = TACIT_OK;
     score->error = err;
     tacit_trace_watch(trace, tacit_canary_watch, score);
@@ -109,19 +124,31 @@ static double lean(const trainings *t, const tacit_runtime *rt)
     return sum;
 }
 
+static bool is_oracle(const trainings *t)
+{
+    return tacit_experiment_flags(t->session->experiment) & TACIT_ORACLE;
+}
+
 static tacit_status one_trial(void *ctx, const tacit_audit_trial *trial, double *out,
                               tacit_error *err)
 {
     trainings *t = ctx;
     tacit_canary_score *score = &t->score[trial->worker];
     tacit_runtime *rt = NULL;
+    tacit_ghosts *ghosts = NULL;
+    uint64_t scored;
     const uint64_t noise_seed = tacit_stream_u64(trial->stream) | 1;
-    tacit_status status = train(t, score, trial->with, noise_seed, &rt, err);
-    if (status)
-        return status;
-    *out = tacit_experiment_flags(t->session->experiment) & TACIT_ORACLE ? lean(t, rt) : score->sum;
-    rt->ops->destroy(rt);
-    return TACIT_OK;
+    tacit_status status = train(t, score, trial->with, noise_seed, &ghosts, &rt, err);
+    if (!status && t->by == BY_GHOSTS)
+        status = tacit_ghosts_score(ghosts, out, &scored);
+    else if (!status && t->by == BY_LEAN)
+        *out = is_oracle(t) ? lean(t, rt) : score->lean;
+    else if (!status)
+        *out = score->sum;
+    if (rt)
+        rt->ops->destroy(rt);
+    tacit_ghosts_end(ghosts);
+    return status;
 }
 
 /* ---- the rehearsal ---- */
@@ -170,7 +197,7 @@ static void note_facts(const trainings *t, const tacit_runtime *rt, tacit_audit_
     facts->delta = tacit_session_delta(s);
     facts->claimed = oracle ? INFINITY : tacit_ledger_epsilon(ledger, &budget);
     facts->releases = tacit_ledger_releases(ledger);
-    facts->curve = oracle ? TACIT_CURVE_NONE : curve_of(ledger);
+    facts->curve = t->by == BY_LEAN ? TACIT_CURVE_NONE : curve_of(ledger);
     facts->noise = ledger->count ? ledger->entries[0].cost->noise : NAN;
     facts->sensitivity = ledger->count ? ledger->entries[0].cost->sensitivity : NAN;
     facts->seed = (uint64_t)e->run.seed;
@@ -185,28 +212,83 @@ static void note_facts(const trainings *t, const tacit_runtime *rt, tacit_audit_
              tacit_dataset_name(s->source.data, t->agent, number));
 }
 
-static tacit_status rehearse(trainings *t, tacit_audit_facts *facts, tacit_error *err)
+/* One training as `by` says. TACIT_NO: it does not know all that is released, and *why says so. */
+static tacit_status rehearse_by(trainings *t, scoring by, tacit_audit_facts *facts,
+                                tacit_error *why, tacit_error *err)
 {
     tacit_runtime *rt = NULL;
+    tacit_ghosts *ghosts = NULL;
     tacit_canary_score *score = &t->score[0];
-    tacit_status status = train(t, score, true, 0, &rt, err);
-    if (status)
-        return status;
-    note_facts(t, rt, facts);
-    t->noise = noise_option(rt->ops->agent_ledger(rt, t->agent), &t->session->experiment->privacy);
-    rt->ops->destroy(rt);
-    if (tacit_experiment_flags(t->session->experiment) & TACIT_ORACLE)
+    double sum;
+    uint64_t scored = 0;
+    t->by = by;
+    tacit_error told = {0};
+    tacit_status status = train(t, score, true, 0, &ghosts, &rt, &told);
+    if (!status) {
+        note_facts(t, rt, facts);
+        t->noise =
+            noise_option(rt->ops->agent_ledger(rt, t->agent), &t->session->experiment->privacy);
+        bool all = true;
+        if (by == BY_GHOSTS)
+            all =
+                tacit_ghosts_score(ghosts, &sum, &scored) == TACIT_OK && scored == score->releases;
+        else if (!is_oracle(t))
+            all = by == BY_LEAN ? score->leaned == score->releases : score->scored > 0;
+        if (!all)
+            status = TACIT_NO;
+    }
+    if (rt)
+        rt->ops->destroy(rt);
+    tacit_ghosts_end(ghosts);
+    if (status == TACIT_NO)
+        *why = told;
+    else if (status && err)
+        *err = told;
+    return status;
+}
+
+static tacit_status check_releases(const trainings *t, const tacit_audit_facts *facts,
+                                   tacit_error *err)
+{
+    if (is_oracle(t))
         return TACIT_OK;
-    if (score->releases == 0)
+    if (t->score[0].releases == 0)
         return tacit_fail(err, TACIT_EINPUT,
                           "agent \"%s\" releases nothing by time %g, so there is nothing to audit; "
                           "raise \"run.time\", or choose another agent",
                           facts->agent_name, t->session->experiment->run.time);
-    if (score->scored == 0)
+    if (isinf(facts->claimed))
         return tacit_fail(err, TACIT_EINPUT,
-                          "nothing that protocol \"%s\" releases is known to the audit",
-                          facts->protocol);
+                          "agent \"%s\" releases something without noise: epsilon is unbounded, "
+                          "and there is no claim to audit",
+                          facts->agent_name);
     return TACIT_OK;
+}
+
+/* Which way to score follows all that is released; the strongest comes first. */
+static tacit_status rehearse(trainings *t, tacit_audit_facts *facts, tacit_error *err)
+{
+    const tacit_experiment *e = t->session->experiment;
+    const double q = e->privacy.sampling;
+    const bool sums = tacit_experiment_flags(e) & TACIT_GROUPS, lots = q > 0 && q < 1;
+    tacit_error why = {0}, other = {0};
+    if (is_oracle(t))
+        return rehearse_by(t, BY_LEAN, facts, &why, err);
+    tacit_status status = TACIT_NO;
+    if (!sums && !lots) {
+        status = rehearse_by(t, BY_GHOSTS, facts, &why, err);
+        if (status == TACIT_NO && t->score[0].releases > 0)
+            status = rehearse_by(t, BY_LEAN, facts, &other, err);
+    }
+    if (status == TACIT_NO && (sums || lots || t->score[0].releases > 0))
+        status = rehearse_by(t, BY_KERNELS, facts, &other, err);
+    if (status && status != TACIT_NO)
+        return status;
+    const tacit_status none = status && why.text[0] ? TACIT_OK : check_releases(t, facts, err);
+    if (none || !status)
+        return none;
+    return tacit_fail(err, TACIT_EINPUT, "protocol \"%s\" cannot be audited: %s", facts->protocol,
+                      why.text[0] ? why.text : "nothing that it releases is known to the audit");
 }
 
 /* ---- all of it ---- */
@@ -221,6 +303,12 @@ static tacit_status check(const tacit_experiment *e, const tacit_audit_plan *pla
             "protocol \"%s\" never speaks: nobody sees anything, and there is nothing "
             "to audit",
             e->protocol->name);
+    if (e->privacy.mechanism == TACIT_MECHANISM_NONE)
+        return tacit_fail(
+            err, TACIT_EINPUT,
+            "\"privacy.mechanism: none\" adds no noise: epsilon is unbounded, and "
+            "there is no claim to audit; choose a mechanism, as in \"--set "
+            "privacy.mechanism=gaussian --set privacy.clip=1 --set privacy.noise=4\"");
     return tacit_canary_sums_check(e, err);
 }
 
@@ -249,10 +337,15 @@ tacit_status tacit_audit_experiment(tacit_audit *out, tacit_audit_facts *facts,
     *out = (tacit_audit){0};
     *facts = (tacit_audit_facts){.canary = canary->kind};
     tacit_status status = check(experiment, plan, err);
+    const double total = 2 * ((double)plan->trials + (double)((plan->trials + 1) / 2));
+    if (!status && plan->progress) /* from here on it takes time */
+        plan->progress(plan->progress_ctx, 0, total);
     if (!status)
         status = prepare(&t, experiment, canary, err);
     if (!status)
         status = rehearse(&t, facts, err);
+    if (!status && plan->progress)
+        plan->progress(plan->progress_ctx, 0, total);
     if (!status) {
         tacit_audit_plan run = *plan;
         run.curve = facts->curve;

@@ -29,8 +29,11 @@ typedef struct tacit_canary_score {
     double radius, most; /* of statistics, by the protocol's options */
     double factor;       /* of the last value the kernels made */
     double sum;
+    bool only_counts;  /* ghosts make the score */
     uint64_t releases; /* of the agent */
     uint64_t scored;   /* of a kind known here */
+    double lean;       /* how far local models lean towards the canary, */
+    uint64_t leaned;   /* and how many there were */
     tacit_status status;
     tacit_error *error;
 } tacit_canary_score;
@@ -42,6 +45,15 @@ void tacit_canary_score_clear(tacit_canary_score *score);
 tacit_status tacit_canary_sums_check(const tacit_experiment *experiment, tacit_error *err);
 tacit_status tacit_canary_score_sum(tacit_canary_score *score, const tacit_cost *cost,
                                     const tacit_public *sum);
+
+/* audit_ghosts.c: the likelihood of what an agent releases under any protocol. `begin` puts another
+ * protocol into the world, for a runtime that is created, run and destroyed on this thread before
+ * `end`. `score`: how many releases were scored, and why the rest was not. */
+typedef struct tacit_ghosts tacit_ghosts;
+tacit_status tacit_ghosts_begin(tacit_ghosts **out, tacit_world *world,
+                                const tacit_canary_data *data, uint32_t agent, tacit_error *err);
+tacit_status tacit_ghosts_score(const tacit_ghosts *ghosts, double *sum, uint64_t *scored);
+void tacit_ghosts_end(tacit_ghosts *ghosts);
 
 /* A tacit_release_watcher. */
 void tacit_canary_watch(void *score, tacit_agent agent, const tacit_cost *cost,

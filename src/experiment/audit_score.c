@@ -173,6 +173,15 @@ static void watch_sum(tacit_canary_score *s, const tacit_cost *cost, const tacit
     tacit_scratch_rewind(s->scratch, mark);
 }
 
+/* Noise that went into what is minimised leaves no likelihood to compute; but a model still leans
+ * towards the canary. */
+static void lean_of(tacit_canary_score *s, const tacit_public *model)
+{
+    s->leaned++;
+    for (size_t k = 0; k < tacit_dataset_features(s->data->with); k++)
+        s->lean += s->data->x[k] * tacit_public_get(model, 0, k);
+}
+
 void tacit_canary_watch(void *ctx, tacit_agent agent, const tacit_cost *cost,
                         const tacit_public *released)
 {
@@ -184,10 +193,16 @@ void tacit_canary_watch(void *ctx, tacit_agent agent, const tacit_cost *cost,
     if (agent != s->agent || s->status)
         return;
     s->releases++;
+    const bool noisy = cost->mechanism != TACIT_MECHANISM_NONE;
+    const bool local = strcmp(cost->what, "local model") == 0;
+    if (local && noisy)
+        lean_of(s, released);
+    if (s->only_counts)
+        return;
     const bool gradient =
         strcmp(cost->what, "gradient") == 0 || strcmp(cost->what, "likeness") == 0;
     if (!gradient && !is_statistics(cost) && strcmp(cost->what, "smoothness") != 0 &&
-        strcmp(cost->what, "local model") != 0)
+        (!local || noisy))
         return;
     if (gradient && !s->runtime->ops->agent_model(s->runtime, s->agent))
         return;

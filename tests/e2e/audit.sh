@@ -73,8 +73,37 @@ says 'small: cd, canary "worst" among the' "$TACIT" audit small.yaml --trials 40
 says 'against an adversary "local" that sees every message' "$TACIT" audit small.yaml --trials 20 --agent 3
 says 'of agent 3' "$TACIT" audit small.yaml --trials 20 --agent 3
 says 'canary "flipped"' "$TACIT" audit small.yaml --trials 20 --canary flipped
-says 'no bound is claimed' "$TACIT" audit small.yaml --trials 20 --set privacy.mechanism=none \
-    --set privacy.noise=0 --set privacy.clip=0
+for protocol in perturbed model-propagation; do
+    says "small: $protocol, canary" "$TACIT" audit small.yaml --trials 20 --set protocol.name=$protocol
+done
+says 'small: diffusion, canary' "$TACIT" audit small.yaml --trials 20 --set protocol.name=diffusion \
+    --set privacy.noise=0 --set protocol.noise=independent --set protocol.sigma=1 --set protocol.iterations=2
+expect 3 'so no noise covers it' "$TACIT" audit small.yaml --set protocol.name=admm
+
+# ---- no noise: nothing is claimed, and that is said before anything is trained ----
+for protocol in cd admm diffusion chorus; do
+    expect 3 'there is no claim to audit' timeout 20 "$TACIT" audit small.yaml --set protocol.name=$protocol \
+        --set privacy.mechanism=none --set privacy.noise=0 --set run.time=1000000
+done
+
+# ---- progress, on a terminal, from the rehearsal on ----
+python3 - <<'PY' || complain "no bar before the first trial is done"
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    sets = ["data.agents=60", "data.dimension=50", "data.max-records=200", "run.time=300"]
+    words = ["audit", "small.yaml", "--trials", "2", "--threads", "1"]
+    os.execv(os.environ["TACIT"], ["tacit"] + words + [w for s in sets for w in ("--set", s)])
+text = b""
+try:
+    while chunk := os.read(fd, 4096):
+        text += chunk
+except OSError:
+    pass
+_, status = os.waitpid(pid, 0)
+bar = b"audit [" in text and b"]   0 %" in text
+sys.exit(0 if bar and os.waitstatus_to_exitcode(status) == 0 else print(text) or 1)
+PY
 "$TACIT" audit small.yaml --trials 30 --json --threads 1 >one.json 2>err.txt || complain "$(cat err.txt)"
 "$TACIT" audit small.yaml --trials 30 --json --threads 2 >two.json 2>err.txt || complain "$(cat err.txt)"
 cmp -s one.json two.json || complain "threads change the result of trainings"

@@ -254,6 +254,10 @@ link: any guest goes@src/net/link_guests.c@s/ || c->arrived < w->item\[go\].arri
 link: closed connections forgotten@src/net/link_bytes.c@s/    \*(p ? &p->left : &w->left) += bytes;/    (void)bytes;/@unit/link_backlog_test
 link: no bound for all together@src/net/link_bytes.c@s/sum > share_of_all(link)/false/@unit/link_backlog_test
 link: let in with too much waiting@src/net/link_in.c@s/good = p \&\& link_bytes_room(link, p);/good = p;/@unit/link_backlog_test
+node: messages travel alone@src/runtime/node/pack.c@s/if (p->count == TACIT_WIRE_TOGETHER ||/if (p->count > 0 ||/@unit/node_batch_test
+node: packed messages leave after a failure@src/runtime/node/pack.c@s/if (n->status != TACIT_OK || p->count == 0)/if (p->count == 0)/@unit/node_batch_test
+wire: anything in a batch@src/net/wire.c@s/        if (h.kind > TACIT_WIRE_REPLY)/        if (false)/@unit/wire_batch_test
+wire: bytes behind a batch@src/net/wire.c@s/    if (at != batch->payload)/    if (false)/@unit/wire_batch_test
 node: polite for ever@src/runtime/node/receive.c@s/if (first \&\& tacit_wire_peek/if (tacit_wire_peek/@unit/node_attack_test
 node: sent before it is charged@src/runtime/node/handle.c@s/k < count \&\& status == TACIT_OK \&\& !mute/k < count/@unit/node_mute_test
 node: computes while mute@src/runtime/node/advance.c@s/if (!a->started || node_is_silent(n, a) || node_store_mute(n->store))/if (!a->started || node_is_silent(n, a))/@unit/node_mute_test

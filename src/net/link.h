@@ -73,6 +73,8 @@ typedef struct tacit_frame {
  * not known as an identity (only links prove X25519 keys) is told by tacit_link_meet. */
 tacit_status tacit_link_receive(tacit_link *link, double now, tacit_frame *frame, tacit_error *err);
 void tacit_frame_free(tacit_frame *frame);
+/* A frame of this peer held several: so many more count towards its rate. */
+void tacit_link_charge(tacit_link *link, const uint8_t key[TACIT_IDENTITY_BYTES], double frames);
 
 /* Open mode: a frame's sender whose identity is not known yet has its link key in `from`, and
  * `known` is false. This says which identity has that link key (it is

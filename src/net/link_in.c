@@ -215,6 +215,13 @@ tacit_status tacit_link_receive(tacit_link *link, double now, tacit_frame *frame
     return TACIT_NO;
 }
 
+void tacit_link_charge(tacit_link *link, const uint8_t key[TACIT_IDENTITY_BYTES], double frames)
+{
+    link_peer *p = link_find(&link->peers, key);
+    if (p)
+        tacit_rate_take(&p->frames, frames);
+}
+
 void tacit_frame_free(tacit_frame *frame)
 {
     if (frame->keep) {

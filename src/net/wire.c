@@ -35,7 +35,7 @@ enum {
 /* What is wrong with a header, or NULL; the same for our own and for others'. */
 static const char *wrong(const tacit_wire_header *h)
 {
-    if (h->kind < TACIT_WIRE_MESSAGE || h->kind > TACIT_WIRE_BYE)
+    if (h->kind < TACIT_WIRE_MESSAGE || h->kind > TACIT_WIRE_BATCH)
         return "its kind is unknown";
     if (h->kind > TACIT_WIRE_REPLY)
         return h->mark.releases ? "it is from node to node and has the mark of an agent" : NULL;
@@ -147,4 +147,54 @@ tacit_status tacit_wire_open(tacit_wire_header *out, const uint8_t **payload, co
     if (!status)
         *payload = bytes + head;
     return status;
+}
+
+/* ---- batches ---- */
+
+bool tacit_wire_next(const tacit_wire_header *batch, const uint8_t *payload, size_t *at,
+                     const uint8_t **frame, size_t *len)
+{
+    if (batch->payload - *at < TACIT_WIRE_HEADER)
+        return false;
+    const size_t rest = batch->payload - *at - TACIT_WIRE_HEADER;
+    const uint32_t inside = tacit_wire_payload(payload + *at);
+    if (inside > rest)
+        return false;
+    *frame = payload + *at;
+    *len = TACIT_WIRE_HEADER + inside;
+    *at += *len;
+    return true;
+}
+
+tacit_status tacit_wire_check_batch(const tacit_wire_header *batch, const uint8_t *payload,
+                                    uint32_t *count, tacit_error *err)
+{
+    size_t at = 0, len;
+    const uint8_t *frame, *inside;
+    uint32_t frames = 0;
+    while (frames < TACIT_WIRE_TOGETHER && tacit_wire_next(batch, payload, &at, &frame, &len)) {
+        tacit_wire_header h;
+        tacit_error why = {0};
+        if (tacit_wire_open(&h, &inside, frame, len, &why) != TACIT_OK)
+            return tacit_fail(err, TACIT_EINPUT, "frame %" PRIu32 " of a batch: %.200s", frames + 1,
+                              why.text);
+        if (h.kind > TACIT_WIRE_REPLY)
+            return tacit_fail(err, TACIT_EINPUT,
+                              "frame %" PRIu32 " of a batch is not between agents", frames + 1);
+        if (memcmp(h.run, batch->run, sizeof h.run) != 0 || h.protocol != batch->protocol)
+            return tacit_fail(err, TACIT_EINPUT,
+                              "frame %" PRIu32 " of a batch is of another run than the batch",
+                              frames + 1);
+        frames++;
+    }
+    if (at != batch->payload)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "a batch has %zu bytes behind its last frame, or more than %d frames",
+                          batch->payload - at, TACIT_WIRE_TOGETHER);
+    if (frames < 2)
+        return tacit_fail(err, TACIT_EINPUT, "a batch of %" PRIu32 " frames; 2 are the least",
+                          frames);
+    if (count)
+        *count = frames;
+    return TACIT_OK;
 }

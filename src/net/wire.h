@@ -23,6 +23,7 @@
 #define TACIT_WIRE_HEADER 176 /* bytes before the payload */
 #define TACIT_WIRE_PREFIX 8   /* of these, what all versions, past and future, have in common */
 #define TACIT_WIRE_RUN 16
+#define TACIT_WIRE_TOGETHER 64 /* frames in a batch, at most */
 
 /* Numbers on the wire: never reused. */
 typedef enum tacit_wire_kind {
@@ -34,7 +35,8 @@ typedef enum tacit_wire_kind {
     TACIT_WIRE_PING = 6,
     TACIT_WIRE_PONG = 7,
     TACIT_WIRE_MEMBERSHIP = 8,
-    TACIT_WIRE_BYE = 9 /* in every version: I go, or I do not speak yours. Never answered */
+    TACIT_WIRE_BYE = 9,   /* in every version: I go, or I do not speak yours. Never answered */
+    TACIT_WIRE_BATCH = 10 /* several frames between agents, one behind the other */
 } tacit_wire_kind;
 
 typedef struct tacit_wire_header {
@@ -71,6 +73,18 @@ tacit_status tacit_wire_read(tacit_wire_header *out, const uint8_t *bytes, size_
 /* As above for header and payload in one piece; *payload points into `bytes`. */
 tacit_status tacit_wire_open(tacit_wire_header *out, const uint8_t **payload, const uint8_t *bytes,
                              size_t len, tacit_error *err);
+
+/*
+ * A batch: its payload is 2 to TACIT_WIRE_TOGETHER frames between agents (kinds 1 to 3), whole, of
+ * its own run and protocol, and nothing else. This checks all of that, so that either the whole
+ * batch is read or nothing of it; how many there are goes to *count (may be NULL).
+ */
+tacit_status tacit_wire_check_batch(const tacit_wire_header *batch, const uint8_t *payload,
+                                    uint32_t *count, tacit_error *err);
+/* Walk through one that was checked: the frame at *at, of *len bytes, and on to the next. False:
+ * that was the last. */
+bool tacit_wire_next(const tacit_wire_header *batch, const uint8_t *payload, size_t *at,
+                     const uint8_t **frame, size_t *len);
 
 /* How many bytes of payload a header of our own announces: to walk a row of frames. */
 uint32_t tacit_wire_payload(const uint8_t header[TACIT_WIRE_HEADER]);

@@ -2,7 +2,8 @@
 /*
  * A node under frames of peers that hold right keys and mean ill. The input is a row of frames:
  *
- *     1 byte   who sends it (low 2 bits), raw bytes or a well-formed header (bit 2), time (bit 3)
+ *     1 byte   who sends it (low 2 bits), raw bytes or a well-formed header (bit 2), time (bit 3),
+ *              not yet: it is gathered for a batch (bit 4), the batch leaves behind it (bit 5)
  *     1 byte   length
  *     bytes    raw: the frame; else: kind, from, to, incarnation, sequence, releases, request,
  *              channel, address, a byte each, then the payload
@@ -165,9 +166,37 @@ static void make_node(void)
     demand(node->phase == NODE_RUNNING);
 }
 
+/* ---- frames that leave together ---- */
+
+enum { GATHERED = 8, FRAME = TACIT_WIRE_HEADER + 256 };
+static uint8_t gathered[TACIT_WIRE_HEADER + GATHERED * FRAME];
+static size_t gathered_len;
+
+static void gather(const uint8_t *frame, size_t len)
+{
+    if (gathered_len + len > GATHERED * FRAME)
+        return;
+    memcpy(gathered + TACIT_WIRE_HEADER + gathered_len, frame, len);
+    gathered_len += len;
+}
+
+static void send_gathered(const uint8_t key[TACIT_NODE_KEY])
+{
+    const tacit_wire_header h = {.kind = TACIT_WIRE_BATCH,
+                                 .protocol = protocol.wire_id,
+                                 .from = TACIT_NOBODY,
+                                 .to = TACIT_NOBODY,
+                                 .payload = (uint32_t)gathered_len};
+    tacit_wire_write(gathered, &h);
+    node_receive(node, key, true, gathered, TACIT_WIRE_HEADER + gathered_len, now);
+    gathered_len = 0;
+}
+
 /* As if nothing had been heard yet, so that an input alone says what happens. */
 static void forget(void)
 {
+    gathered_len = 0;
+    node_send_all_packed(node);
     for (uint32_t k = 0; k < HOSTED; k++)
         node->agents[k].heard_count = 0;
     for (size_t k = 0; k < node->peer_count; k++) {
@@ -182,7 +211,7 @@ static size_t well_formed(uint8_t *out, const uint8_t *in, size_t len)
     uint8_t field[FIELDS] = {0};
     memcpy(field, in, len < FIELDS ? len : FIELDS);
     const size_t rest = len > FIELDS ? len - FIELDS : 0;
-    tacit_wire_header h = {.kind = (tacit_wire_kind)(1 + field[0] % TACIT_WIRE_BYE),
+    tacit_wire_header h = {.kind = (tacit_wire_kind)(1 + field[0] % TACIT_WIRE_BATCH),
                            .protocol = protocol.wire_id,
                            .from = field[1] % 8,
                            .to = field[2] % 8,
@@ -208,14 +237,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
         make_node();
     forget();
     while (len >= 2) {
-        uint8_t frame[TACIT_WIRE_HEADER + 256];
+        uint8_t frame[FRAME];
         const uint8_t how = bytes[0];
         size_t size = bytes[1] < len - 2 ? bytes[1] : len - 2;
         const uint8_t *key = members[how & 3 ? (how & 3) % NODES : 1].key;
-        if (how & 4)
+        if (how & 16)
+            gather(frame, well_formed(frame, bytes + 2, size));
+        else if (how & 4)
             node_receive(node, key, true, frame, well_formed(frame, bytes + 2, size), now);
         else
             node_receive(node, key, true, bytes + 2, size, now);
+        if (how & 32)
+            send_gathered(key);
         if (how & 8)
             node_advance(node, now += 0.5);
         bytes += 2 + size;

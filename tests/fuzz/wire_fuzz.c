@@ -90,6 +90,27 @@ static void try_payload(uint8_t how, const uint8_t *bytes, size_t len)
     free(v);
 }
 
+/* A batch is refused in words, or holds frames between agents from its first byte to its last. */
+static void try_batch(const tacit_wire_header *batch, const uint8_t *bytes)
+{
+    tacit_error err = {0};
+    uint32_t count = 0, walked = 0;
+    size_t at = 0, len = 0;
+    const uint8_t *frame, *payload;
+    const tacit_status status = tacit_wire_check_batch(batch, bytes, &count, &err);
+    if (status) {
+        demand(status == TACIT_EINPUT && err.text[0] != '\0');
+        return;
+    }
+    while (tacit_wire_next(batch, bytes, &at, &frame, &len)) {
+        tacit_wire_header h;
+        demand(tacit_wire_open(&h, &payload, frame, len, &err) == TACIT_OK);
+        demand(h.kind <= TACIT_WIRE_REPLY && memcmp(h.run, batch->run, sizeof h.run) == 0);
+        walked++;
+    }
+    demand(walked == count && at == batch->payload && count >= 2 && count <= TACIT_WIRE_TOGETHER);
+}
+
 static void try_frame(uint8_t how, const uint8_t *bytes, size_t len)
 {
     tacit_error err = {0};
@@ -106,6 +127,8 @@ static void try_frame(uint8_t how, const uint8_t *bytes, size_t len)
     demand(ours && h.kind == kind && payload + h.payload == bytes + len);
     tacit_wire_write(again, &h);
     demand(memcmp(again, bytes, sizeof again) == 0);
+    if (h.kind == TACIT_WIRE_BATCH)
+        try_batch(&h, payload);
     try_payload(how, payload, h.payload);
 }
 

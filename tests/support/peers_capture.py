@@ -121,7 +121,7 @@ class Run:
         patterns = pcap_search.number_patterns(self.final)
         for pattern, what in pcap_search.number_patterns(self.middle).items():
             patterns.setdefault(pattern, "intermediate " + what)
-        for kind in range(1, 10):
+        for kind in range(1, 11):
             patterns[struct.pack("<4sBB2x", b"TACW", 2, kind)] = "header of a message"
         patterns.update(self.words())
         return patterns

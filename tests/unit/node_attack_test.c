@@ -579,7 +579,7 @@ static void test_greetings_that_make_no_sense(void **state)
         .protocol = s.protocol.wire_id, .from = TACIT_NOBODY, .to = TACIT_NOBODY};
     memcpy(h.run, s.all.run, sizeof h.run);
     for (int k = 0; k < 4000; k++) {
-        h.kind = (tacit_wire_kind)(TACIT_WIRE_HELLO + dice_below(&d, 6));
+        h.kind = (tacit_wire_kind)(TACIT_WIRE_HELLO + dice_below(&d, 7));
         h.payload = (uint32_t)dice_below(&d, 65);
         tacit_wire_write(frame, &h);
         for (uint32_t j = 0; j < h.payload; j++)

@@ -702,11 +702,11 @@ static void test_headers_that_make_no_sense(void **state)
     read_fails(&h, frame, "request");
     frame[79] = 0, frame[5] = 0;
     read_fails(&h, frame, "kind");
-    frame[5] = TACIT_WIRE_BYE + 1;
+    frame[5] = TACIT_WIRE_BATCH + 1;
     read_fails(&h, frame, "kind");
     /* between nodes there need not be agents */
     h = (tacit_wire_header){.from = TACIT_NOBODY, .to = TACIT_NOBODY, .request = 3};
-    for (int k = TACIT_WIRE_HELLO; k <= TACIT_WIRE_BYE; k++) {
+    for (int k = TACIT_WIRE_HELLO; k <= TACIT_WIRE_BATCH; k++) {
         h.kind = (tacit_wire_kind)k;
         tacit_wire_write(frame, &h);
         check_ok(tacit_wire_read(&back, frame, sizeof frame, 0, NULL), NULL);

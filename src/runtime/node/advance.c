@@ -305,11 +305,8 @@ static void revive(tacit_node *n)
         node_say_at_home(n, UINT64_MAX);
 }
 
-void node_advance(tacit_node *n, double now)
+static void advance(tacit_node *n)
 {
-    n->now = now > n->now ? now : n->now;
-    if (n->status != TACIT_OK || n->phase == NODE_ENDED)
-        return;
     if (n->now >= n->next_beat) {
         node_beat(n);
         node_gossip_cycle(n);
@@ -331,8 +328,19 @@ void node_advance(tacit_node *n, double now)
     }
 }
 
+void node_advance(tacit_node *n, double now)
+{
+    n->now = now > n->now ? now : n->now;
+    if (n->status == TACIT_OK && n->phase != NODE_ENDED)
+        advance(n);
+    if (n->phase != NODE_ENDED)  /* then it has said goodbye */
+        node_send_all_packed(n); /* also what was said since the last turn */
+}
+
 double node_next(const tacit_node *n)
 {
+    if (n->packing_count > 0)
+        return n->now;
     double next = n->next_beat;
     if (n->phase == NODE_MEETING)
         next = fmin(next, node_begin_by(n));

@@ -13,14 +13,14 @@
 #include "runtime/node/node.h"
 #include "runtime/node/words.h"
 
-#define FRAMES_A_TURN 256 /* taken in before anything else gets its turn, */
-#define LISTEN_FOR 0.1    /* or those of so many seconds: some make agents release */
-#define LONGEST_WAIT 0.25 /* seconds, so that a stop is noticed */
-#define LEAST_FRAME 65536 /* bytes: greetings and membership must fit */
-#define RATE_SLACK 4.0    /* times what is expected of honest peers */
-#define TELL_EVERY 10.0   /* seconds between lines about frames above a peer's rate */
-#define MOST_AT_ONCE 8192 /* frames to a peer */
-#define PROBED 64         /* kinds and channels that are asked for their shapes */
+#define FRAMES_A_TURN 256      /* taken in before anything else gets its turn, */
+#define LISTEN_FOR 0.1         /* or those of so many seconds: some make agents release */
+#define LONGEST_WAIT 0.25      /* seconds, so that a stop is noticed */
+#define LEAST_FRAME NODE_BATCH /* bytes: greetings, membership and batches must fit */
+#define RATE_SLACK 4.0         /* times what is expected of honest peers */
+#define TELL_EVERY 10.0        /* seconds between lines about frames above a peer's rate */
+#define MOST_AT_ONCE 8192      /* frames to a peer */
+#define PROBED 64              /* kinds and channels that are asked for their shapes */
 
 typedef struct drive {
     tacit_link *link; /* NULL: closed */
@@ -133,11 +133,12 @@ static tacit_status open_link(tacit_node *n, drive *d, tacit_error *err)
     link.rate = fmax(o->rate, RATE_SLACK * pairs / n->plan.consortium->unit);
     link.burst = fmax(fmax(o->burst, RATE_SLACK * pairs), link.rate);
     link.open = o->open;
-    if (link.frame_max < node_greeting_room(n))
+    const size_t least = node_greeting_room(n) > LEAST_FRAME ? node_greeting_room(n) : LEAST_FRAME;
+    if (link.frame_max < least)
         return tacit_fail(err, TACIT_EINPUT,
-                          "\"node.frame\" is %zu, but greetings of this node may need %zu bytes; "
-                          "leave it at 0",
-                          link.frame_max, node_greeting_room(n));
+                          "\"node.frame\" is %zu, but greetings and batches of messages may need "
+                          "%zu bytes; leave it at 0",
+                          link.frame_max, least);
     if (!link.listen[0])
         return tacit_fail(err, TACIT_EINPUT,
                           "\"%s\" has no endpoint in the list of members: say where to listen by "
@@ -255,6 +256,17 @@ static int answer(void *ctx, const char *path, tacit_writer *body, const char **
 
 /* ---- the loop ---- */
 
+/* Messages count towards a peer's rate, however many travel in one frame. */
+static void charge_batch(drive *d, const tacit_frame *frame)
+{
+    tacit_wire_header h;
+    const uint8_t *payload;
+    uint32_t count;
+    if (frame->known && tacit_wire_open(&h, &payload, frame->bytes, frame->len, NULL) == TACIT_OK &&
+        h.kind == TACIT_WIRE_BATCH && tacit_wire_check_batch(&h, payload, &count, NULL) == TACIT_OK)
+        tacit_link_charge(d->link, frame->from, count - 1.0);
+}
+
 static void take_in(tacit_node *n, drive *d)
 {
     const double begin = seconds();
@@ -264,6 +276,7 @@ static void take_in(tacit_node *n, drive *d)
         if (tacit_link_receive(d->link, now, &frame, NULL) != TACIT_OK)
             return;
         node_receive(n, frame.from, frame.known, frame.bytes, frame.len, now);
+        charge_batch(d, &frame);
         tacit_frame_free(&frame);
     }
 }

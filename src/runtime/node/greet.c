@@ -187,25 +187,37 @@ static void say_words(tacit_node *n, node_agent *a, node_peer *peer, uint32_t to
                                .at = w->at,
                                .payload = w->payload->len};
         memcpy(h.run, n->plan.run, sizeof h.run);
-        if (node_transmit(n, peer, &h, w->payload->bytes) == TACIT_OK)
-            peer->resent++;
+        node_pack_frame(n, peer, &h, w->payload->bytes, false);
+        peer->resent++;
     }
 }
 
-/* Of an earlier life: once its peer has told what it heard, it is sent or forgotten. */
+/* A frame of an earlier life for an agent of this peer, which has not heard it. */
+static bool is_wanted(const node_again *f, const tacit_greeting *g)
+{
+    return !has_heard(g, (uint32_t)f->header.from, (uint32_t)f->header.to, f->header.incarnation,
+                      f->header.sequence);
+}
+
+/* Of an earlier life: once its peer has told what it heard, it is sent or forgotten. If not all
+ * could be sent, all are kept, and what has arrived is forgotten at the next answer. */
 static void say_frames(tacit_node *n, node_peer *peer, const tacit_greeting *g)
 {
+    const uint64_t unsent = peer->unsent;
     size_t kept = 0;
     for (size_t k = 0; k < n->again_count; k++) {
         const node_again *f = &n->again[k];
+        if (node_peer_of(n, f->header.to) != peer || !is_wanted(f, g))
+            continue;
+        node_pack_frame(n, peer, &f->header, f->payload->bytes, false);
+        peer->resent++;
+    }
+    node_send_packed(n, peer);
+    const bool sent = peer->unsent == unsent;
+    for (size_t k = 0; k < n->again_count; k++) {
+        const node_again *f = &n->again[k];
         const bool theirs = node_peer_of(n, f->header.to) == peer;
-        const bool wanted =
-            theirs && !has_heard(g, (uint32_t)f->header.from, (uint32_t)f->header.to,
-                                 f->header.incarnation, f->header.sequence);
-        const bool sent =
-            wanted && node_transmit(n, peer, &f->header, f->payload->bytes) == TACIT_OK;
-        peer->resent += sent;
-        if (!theirs || (wanted && !sent))
+        if (!theirs || (!sent && is_wanted(f, g)))
             n->again[kept++] = *f;
         else
             node_bytes_drop(f->payload);

@@ -83,24 +83,6 @@ static tacit_wire_header header_of(const tacit_node *n, const node_agent *a, con
     return h;
 }
 
-tacit_status node_transmit(tacit_node *n, node_peer *peer, const tacit_wire_header *header,
-                           const uint8_t *payload)
-{
-    uint8_t head[TACIT_WIRE_HEADER];
-    tacit_wire_header h = *header;
-    node_agent *from = h.kind <= TACIT_WIRE_REPLY ? node_hosted(n, h.from) : NULL;
-    if (!peer->connected) { /* whom nobody watches is linked to when there is something to say */
-        if (peer->endpoint[0] == '\0')
-            return TACIT_NO;
-        n->io.connect(n->io.ctx, peer->key, peer->endpoint);
-        peer->connected = true;
-    }
-    if (from)
-        h.mark = *node_mark(n, from);
-    tacit_wire_write(head, &h);
-    return n->io.send(n->io.ctx, peer->key, head, sizeof head, payload, header->payload);
-}
-
 /* ---- last words ---- */
 
 node_word *node_word_at(node_agent *a, tacit_address at)
@@ -284,8 +266,10 @@ static void send_one(tacit_node *n, node_agent *a, const parcel *p, uint32_t to)
     const bool away = peer && peer->watched &&
                       (!peer->met || !peer->known || peer->left ||
                        tacit_suspect_health(n->suspect, peer->slot) == TACIT_HEALTH_DOWN);
-    if (!peer || away || node_transmit(n, peer, &h, p->payload->bytes) != TACIT_OK)
+    if (!peer || away)
         n->traffic.lost++;
+    else
+        node_pack_frame(n, peer, &h, p->payload->bytes, true);
 }
 
 static void send_parcel(tacit_node *n, node_agent *a, const parcel *p)

@@ -386,6 +386,7 @@ static void forget_secrets(tacit_node *n)
 
 static void say_goodbye(tacit_node *n)
 {
+    node_send_all_packed(n);
     for (size_t k = 0; k < n->peer_count; k++)
         if (n->peers[k].watched && n->peers[k].met)
             node_bye(n, &n->peers[k]);

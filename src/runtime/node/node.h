@@ -11,6 +11,7 @@
  *   handle.c     one event, one agent; then what it said is charged, written down and sent
  *   receive.c    a frame of a peer: everything that is checked before an agent hears of it
  *   peers.c      who hosts whom, who is there
+ *   pack.c       frames on their way to the links
  *   greet.c      hello, ping and pong; what was lost is said again
  *   marks.c      what proves that a ledger is an old copy
  *   gossip.c     membership: where peers are
@@ -105,7 +106,15 @@ typedef struct node_agent {
     uint64_t messages_in, messages_out;
 } node_agent;
 
-enum { NODE_NOTES = 20 }; /* lines a peer gets in the log for coming and going, before debug */
+/* Messages for one peer that leave together. */
+typedef struct node_pack {
+    uint8_t *bytes; /* frames, one behind the other */
+    size_t len, capacity;
+    uint32_t count, fresh; /* messages, and those among them that are said for the first time */
+} node_pack;
+
+enum { NODE_BATCH = 65536 }; /* bytes of a frame with several messages: every node takes those */
+enum { NODE_NOTES = 20 };    /* lines a peer gets in the log for coming and going, before debug */
 
 typedef struct node_peer {
     uint8_t key[TACIT_NODE_KEY];
@@ -137,6 +146,8 @@ typedef struct node_peer {
     double ping_sent;  /* when */
     double round_trip;
     uint64_t refused, resent;
+    node_pack pack;
+    uint64_t unsent; /* messages that were packed and could not be sent */
 } node_peer;
 
 /* A frame of the last release of an earlier life, for one receiver: sent again, as it was, once
@@ -214,6 +225,8 @@ struct tacit_node {
     size_t early_count, early_capacity, early_bytes;
     node_again *again;
     size_t again_count, again_capacity;
+    uint32_t *packing; /* peers with something packed */
+    size_t packing_count, packing_capacity;
     tacit_suspect *suspect;
     tacit_members *members;
     runtime_queue queue;
@@ -266,7 +279,15 @@ node_bytes *node_bytes_of(const uint8_t *from, size_t len); /* NULL when memory 
 void node_bytes_drop(node_bytes *bytes);
 /* The agent's place for its last word under an address; NULL when memory is out. */
 node_word *node_word_at(node_agent *agent, tacit_address at);
-/* A frame to the peer that hosts `to`. */
+
+/* ---- pack.c ---- */
+/* A message for the peer that hosts its receiver: it leaves with others at the end of the turn.
+ * `fresh`: said for the first time. */
+void node_pack_frame(tacit_node *node, node_peer *peer, const tacit_wire_header *header,
+                     const uint8_t *payload, bool fresh);
+void node_send_packed(tacit_node *node, node_peer *peer);
+void node_send_all_packed(tacit_node *node);
+/* A frame from node to node, now, behind what is packed. */
 tacit_status node_transmit(tacit_node *node, node_peer *peer, const tacit_wire_header *header,
                            const uint8_t *payload);
 

@@ -212,6 +212,9 @@ void node_peers_clear(tacit_node *n)
         node_bytes_drop(n->again[k].payload);
     for (size_t k = 0; k < n->early_count; k++)
         node_bytes_drop(n->early[k].frame);
+    for (size_t k = 0; k < n->peer_count; k++)
+        free(n->peers[k].pack.bytes);
+    free(n->packing);
     free(n->again);
     free(n->early);
     free(n->peers);

@@ -312,15 +312,47 @@ void node_hear_early(tacit_node *n)
     n->early_count = n->early_bytes = 0;
 }
 
+/* Somebody has begun. Where everybody talks to everybody it is better to begin with it than to wait
+ * for one more who may never come: the first who loses patience ends the waiting for all. */
+static void follow(tacit_node *n)
+{
+    if (n->flags & TACIT_EVERYBODY)
+        n->meet_by = fmin(n->meet_by, n->now + n->plan.options->heartbeat);
+}
+
+/* A frame between agents, now or when our agents start. */
+static void on_frame(tacit_node *n, node_peer *peer, const uint8_t *bytes, size_t len)
+{
+    tacit_wire_header h;
+    const uint8_t *payload;
+    if (n->phase == NODE_MEETING) {
+        keep_early(n, peer, bytes, len);
+        follow(n);
+    } else if (tacit_wire_open(&h, &payload, bytes, len, NULL) == TACIT_OK)
+        on_agents(n, peer, &h, payload);
+}
+
+/* Each frame of it is checked as if it had come alone; but if the batch is no right batch, nothing
+ * of it is looked at. */
+static void on_batch(tacit_node *n, node_peer *peer, const tacit_wire_header *batch,
+                     const uint8_t *payload)
+{
+    tacit_error err = {0};
+    size_t at = 0, len;
+    const uint8_t *frame;
+    if (tacit_wire_check_batch(batch, payload, NULL, &err) != TACIT_OK) {
+        node_refuse(n, peer, TACIT_REFUSED_GARBAGE, err.text);
+        return;
+    }
+    while (n->status == TACIT_OK && tacit_wire_next(batch, payload, &at, &frame, &len))
+        on_frame(n, peer, frame, len);
+}
+
+/* What goes from node to node. */
 static void dispatch(tacit_node *n, node_peer *peer, const tacit_wire_header *h,
                      const uint8_t *payload)
 {
     switch (h->kind) {
-    case TACIT_WIRE_MESSAGE:
-    case TACIT_WIRE_REQUEST:
-    case TACIT_WIRE_REPLY:
-        on_agents(n, peer, h, payload);
-        return;
     case TACIT_WIRE_HELLO:
     case TACIT_WIRE_HELLO_ACK:
     case TACIT_WIRE_PING:
@@ -333,15 +365,12 @@ static void dispatch(tacit_node *n, node_peer *peer, const tacit_wire_header *h,
     case TACIT_WIRE_BYE:
         node_on_bye(n, peer);
         return;
+    case TACIT_WIRE_BATCH:
+        on_batch(n, peer, h, payload);
+        return;
+    default:
+        return; /* between agents: on_frame */
     }
-}
-
-/* Somebody has begun. Where everybody talks to everybody it is better to begin with it than to wait
- * for one more who may never come: the first who loses patience ends the waiting for all. */
-static void follow(tacit_node *n)
-{
-    if (n->flags & TACIT_EVERYBODY)
-        n->meet_by = fmin(n->meet_by, n->now + n->plan.options->heartbeat);
 }
 
 void node_receive(tacit_node *n, const uint8_t key[TACIT_NODE_KEY], bool known,
@@ -373,9 +402,8 @@ void node_receive(tacit_node *n, const uint8_t key[TACIT_NODE_KEY], bool known,
     }
     if (h.kind != TACIT_WIRE_BYE)
         node_hear(n, peer);
-    if (h.kind <= TACIT_WIRE_REPLY && n->phase == NODE_MEETING) {
-        keep_early(n, peer, bytes, len);
-        follow(n);
-    } else
+    if (h.kind <= TACIT_WIRE_REPLY)
+        on_frame(n, peer, bytes, len);
+    else
         dispatch(n, peer, &h, payload);
 }

@@ -328,7 +328,10 @@ static void test_claims_of_later_lives(void **state)
     assert_int_equal(n->incarnation, far + 1);
     assert_int_equal(n->status, TACIT_OK);
     node_scene_run(&s, 10);
-    assert_true(heard(&s, 1) > 0); /* and it is understood */
+    assert_true(heard(&s, 1) > 0);                          /* and it is understood */
+    tell(&s, 1, (tacit_heard){0, 1, UINT64_C(1) << 60, 5}); /* beyond all reason not even two are */
+    tell(&s, 2, (tacit_heard){0, 5, UINT64_C(1) << 60, 5});
+    assert_int_equal(n->incarnation, far + 1);
     node_scene_clear(&s);
 }
 

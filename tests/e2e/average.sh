@@ -201,8 +201,9 @@ expect 6 'signature' "$TACIT" average verify renamed
 
 # ---- a state folder that was put back ----
 # The others wait for one who sleeps, so that they are there when the copy comes back.
-"$TACIT" average prepare back --peers 5 --range 0:100 --epsilon 1 --patience 0.5 --wait 60 --quiet ||
+"$TACIT" average prepare back --peers 5 --range 0:100 --epsilon 1 --patience 1 --wait 60 --quiet ||
     complain "prepare back"
+sed -i 's/heartbeat: .*/heartbeat: 10/' back/node-00*/node.yaml # who sleeps is not given up soon
 echo 5 >five.csv
 "$TACIT" average join back/node-001 --values five.csv >/dev/null 2>&1 &
 pid[1]=$!

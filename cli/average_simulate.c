@@ -119,6 +119,8 @@ static tacit_status simulate(const tacit_held *values, const tacit_question *q,
     if (!status)
         status = tacit_session_create(&session, &x, cli_threads(flags->threads), err);
     take_paper(&p);
+    if (!status)
+        cli_warn_delta(session, &x);
     if (!status && flags->seed < 0)
         status = tacit_session_hide(session, err);
     if (!status) {

@@ -163,6 +163,21 @@ static void log_leaks(const tacit_peer *peer, const tacit_node_plan *plan)
     }
 }
 
+/* Of a record among those of this node: with others' there are more, and delta should be less. */
+static void warn_delta(const tacit_peer *peer, const tacit_node_plan *plan)
+{
+    char text[120];
+    log_fields f;
+    if (plan->privacy.mechanism == TACIT_MECHANISM_NONE || plan->privacy.unit == TACIT_UNIT_USER ||
+        plan->privacy.delta * (double)tacit_peer_records(peer) < 1)
+        return;
+    snprintf(text, sizeof text, "delta %g is not below 1/records; agree on 1e-5 or less",
+             plan->privacy.delta);
+    log_begin(&f);
+    log_text(&f, "what", text);
+    plan->log(plan->log_ctx, TACIT_LOG_WARN, "large_delta", log_end(&f));
+}
+
 static void say_summary(const tacit_node_status *s, const tacit_node_plan *plan)
 {
     char messages[40], bytes[40], epsilon[40];
@@ -262,6 +277,7 @@ static tacit_status run(const cli_args *args, tacit_error *err)
     plan.log = on_log;
     plan.log_ctx = &logs;
     log_leaks(peer, &plan);
+    warn_delta(peer, &plan);
     status = cli_node_run(&plan, tell, &(ending){&plan, flags}, err);
     close_logs(&logs);
 out:

@@ -168,3 +168,18 @@ void cli_say_leaks(const tacit_session *session)
         cli_wrap(leak[i], 24, 24);
     }
 }
+
+void cli_warn_delta(const tacit_session *session, const tacit_experiment *experiment)
+{
+    uint64_t units;
+    char count[40], text[300];
+    if (!tacit_session_delta_is_large(session, &units))
+        return;
+    cli_count(units, count, sizeof count);
+    snprintf(text, sizeof text,
+             "warning: \"privacy.delta\" is %g, and there are %s %s: telling one of them bare "
+             "would keep to it; set it below 1/%s, to 1e-5 or less",
+             experiment->privacy.delta, count,
+             experiment->privacy.unit == TACIT_UNIT_USER ? "agents" : "training records", count);
+    cli_complain(text);
+}

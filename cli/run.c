@@ -303,6 +303,7 @@ static tacit_status run(const cli_args *args, tacit_error *err)
     status = tacit_session_create(&session, &experiment, threads, err);
     if (status != TACIT_OK)
         goto out;
+    cli_warn_delta(session, &experiment);
     if (!flags->quiet) {
         cli_remark_lonely(session, &experiment);
         cli_remark_idle(&experiment);

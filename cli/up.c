@@ -418,6 +418,7 @@ static tacit_status run(const cli_args *args, tacit_error *err)
     status = tacit_session_create(&session, &experiment, cli_threads(flags->threads), err);
     if (status)
         goto out;
+    cli_warn_delta(session, &experiment);
     if (!flags->quiet)
         cli_remark_lonely(session, &experiment);
     status = up_session(session, &experiment, &s, flags, count, err);

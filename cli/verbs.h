@@ -150,6 +150,8 @@ tacit_status cli_outcome_read(cli_outcome *out, tacit_session *session, tacit_er
 void cli_say_scored(const tacit_session *session);
 /* What its epsilon does not cover, a line each; nothing if it covers all. */
 void cli_say_leaks(const tacit_session *session);
+/* A delta that is not below 1/records is warned of, whatever is quiet. */
+void cli_warn_delta(const tacit_session *session, const tacit_experiment *experiment);
 /* "unbounded", "0", "1.5". */
 void cli_epsilon(double epsilon, char *out, size_t size);
 /* "123.4 MB" */

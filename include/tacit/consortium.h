@@ -76,6 +76,8 @@ void tacit_peer_close(tacit_peer *peer);
 /* Without log and metrics: copy it and fill them in. */
 const tacit_node_plan *tacit_peer_plan(const tacit_peer *peer);
 const tacit_agreement *tacit_peer_agreement(const tacit_peer *peer);
+/* Its training records, all agents of the node together. */
+uint64_t tacit_peer_records(const tacit_peer *peer);
 /* What was made of its training records and charged to nobody, in words; returns how many. */
 size_t tacit_peer_leaks(const tacit_peer *peer, const char *words[TACIT_LEAKS]);
 

@@ -78,6 +78,9 @@ double tacit_session_epsilon(const tacit_session *session);
 /* The delta that goes with it: privacy.delta, for the noise, and the chance that something beside
  * the noise fails (tacit_protocol.more_delta). */
 double tacit_session_delta(const tacit_session *session);
+/* Is that not below one over the number of what is protected (training records, or agents)? Then
+ * even telling somebody's record bare would keep to it now and then. Says how many there are. */
+bool tacit_session_delta_is_large(const tacit_session *session, uint64_t *units);
 /* The least and the largest budget of an agent; whether they differ. */
 bool tacit_session_budgets(const tacit_session *session, double *least, double *most);
 

@@ -92,6 +92,7 @@ typedef struct tacit_bounded tacit_bounded; /* a secret with a stated sensitivit
 typedef struct tacit_privacy_options {
     int mechanism; /* tacit_mechanism */
     double epsilon, delta;
+    bool allow_large_delta; /* 0.5 and more */
     int unit, adjacency;
     double clip;      /* C; 0: nothing is clipped, and nothing with noise released */
     double noise;     /* scale or sigma, divided by C; 0: found from epsilon, delta, releases */

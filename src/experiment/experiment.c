@@ -101,6 +101,17 @@ static tacit_status check_run(const tacit_run_options *run, tacit_error *err)
     return TACIT_OK;
 }
 
+static tacit_status check_delta(const tacit_privacy_options *p, tacit_error *err)
+{
+    if (p->mechanism == TACIT_MECHANISM_NONE || p->delta < 0.5 || p->allow_large_delta)
+        return TACIT_OK;
+    return tacit_fail(err, TACIT_EINPUT,
+                      "\"privacy.delta\" is %g: who tells every record with that probability keeps "
+                      "to it; set it below 1/records, to 1e-5 or less (or, if it is meant, "
+                      "\"privacy.allow-large-delta: true\")",
+                      p->delta);
+}
+
 tacit_status tacit_experiment_read(tacit_experiment *experiment, tacit_config *config,
                                    const tacit_section *const *sections, size_t section_count,
                                    tacit_error *err)
@@ -132,7 +143,9 @@ tacit_status tacit_experiment_read(tacit_experiment *experiment, tacit_config *c
         goto out;
     if ((status = tacit_config_unused(config, known, count, err)))
         goto out;
-    status = check_run(&experiment->run, err);
+    if ((status = check_run(&experiment->run, err)))
+        goto out;
+    status = check_delta(&experiment->privacy, err);
 out:
     if (status)
         tacit_experiment_clear(experiment);

@@ -426,6 +426,11 @@ const tacit_agreement *tacit_peer_agreement(const tacit_peer *peer)
     return &peer->agreement;
 }
 
+uint64_t tacit_peer_records(const tacit_peer *peer)
+{
+    return tacit_shard_rows(tacit_dataset_pooled(peer->source.data, TACIT_TRAIN));
+}
+
 size_t tacit_peer_leaks(const tacit_peer *peer, const char *words[TACIT_LEAKS])
 {
     const tacit_privacy_options *privacy = &peer->agreement.experiment.privacy;

@@ -218,6 +218,15 @@ double tacit_session_delta(const tacit_session *session)
            tacit_protocol_more_delta(session->experiment->protocol, rt->ops->shared(rt));
 }
 
+bool tacit_session_delta_is_large(const tacit_session *session, uint64_t *units)
+{
+    const tacit_privacy_options *p = &session->experiment->privacy;
+    *units = p->unit == TACIT_UNIT_USER
+                 ? session->graph.agents
+                 : tacit_shard_rows(tacit_dataset_pooled(session->source.data, TACIT_TRAIN));
+    return p->mechanism != TACIT_MECHANISM_NONE && p->delta * (double)*units >= 1;
+}
+
 tacit_budget tacit_session_budget(const tacit_session *session)
 {
     double least, most;

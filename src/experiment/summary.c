@@ -56,6 +56,9 @@ static void privacy(tacit_json *json, const tacit_session *s, const tacit_traffi
     tacit_json_real(json, "delta", tacit_session_delta(s));
     if (tacit_session_delta(s) > options->delta)
         tacit_json_real(json, "delta_of_noise", options->delta);
+    uint64_t units;
+    if (tacit_session_delta_is_large(s, &units))
+        tacit_json_text(json, "warning", "delta is not below 1/records");
     double least, most;
     if (tacit_session_budgets(s, &least, &most)) {
         tacit_json_real(json, "epsilon_budget_least", least);

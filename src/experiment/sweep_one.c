@@ -64,6 +64,9 @@ static char *guarantee(const tacit_sweep *sweep, const tacit_session *s)
                        tacit_adjacency_name((tacit_adjacency)privacy->adjacency),
                        tacit_trust_name(tacit_protocol_trust(s->experiment->protocol,
                                                              s->experiment->protocol_options)));
+    uint64_t units;
+    if (tacit_session_delta_is_large(s, &units))
+        tacit_write_format(&out, "; delta is not below 1/%llu", (unsigned long long)units);
     for (size_t i = 0; i < leaks; i++)
         tacit_write_format(&out, "%s%s", i ? ", " : "; " TACIT_NOT_COUNTED, leak[i]);
     tacit_tune_words(&out, sweep);

@@ -173,8 +173,10 @@ static tacit_status check_budget(const tacit_ledger *ledger, tacit_costs *costs,
     if (kept->mechanism == TACIT_MECHANISM_NONE)
         return tacit_fail(err, TACIT_EBUDGET,
                           "releasing \"%s\" with mechanism \"%s\" has no finite epsilon, but the "
-                          "budget is epsilon = %g; set \"privacy.epsilon: inf\" to release bare "
-                          "values all the same",
+                          "budget is \"privacy.epsilon\" %g; for noise that keeps to it set "
+                          "\"privacy.mechanism\" (gaussian or laplace), \"privacy.clip\" (the norm "
+                          "to which each record's gradient is clipped) and \"privacy.releases\" "
+                          "(how often each agent will speak of its records)",
                           kept->what, tacit_mechanism_name(kept->mechanism), budget->epsilon);
     if (tacit_costs_vouched(costs, ledger, kept, budget))
         return TACIT_OK;

@@ -21,6 +21,7 @@
  * is accounted for as a scalar with its l1 sensitivity.
  */
 #include <math.h>
+#include <stdio.h>
 
 #include "privacy/costs.h"
 #include "privacy/release.h"
@@ -212,15 +213,36 @@ static tacit_status epsilon_of(const tacit_privacy_options *o, const tacit_cost 
     return tacit_account_epsilon((tacit_accountant)o->accountant, &loss, 1, o->delta, epsilon, err);
 }
 
+/* All that is missing to find the noise, at once. */
+static tacit_status check_complete(const tacit_privacy_options *o, const char *what,
+                                   tacit_error *err)
+{
+    const struct {
+        bool missing;
+        const char *words;
+    } keys[] = {
+        {!(o->clip > 0), "\"privacy.clip\" (the norm to which each record's part is clipped)"},
+        {isinf(o->epsilon), "a finite \"privacy.epsilon\""},
+        {o->releases < 1, "\"privacy.releases\" (how often each agent will speak)"},
+    };
+    char list[300] = "";
+    size_t len = 0;
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        if (keys[k].missing)
+            len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", len ? " and " : "",
+                                    keys[k].words);
+    if (len == 0)
+        return TACIT_OK;
+    return tacit_fail(err, TACIT_EINPUT,
+                      "how much noise for \"%s\"? beside \"privacy.mechanism\" set %s and it will "
+                      "be found%s",
+                      what, list, o->clip > 0 ? ", or set \"privacy.noise\" (over the clip)" : "");
+}
+
 /* Sigma or scale, over C, with which the planned releases fit the budget. */
 static tacit_status find_noise(const tacit_privacy_options *o, const tacit_cost *cost,
                                double *noise, tacit_error *err)
 {
-    if (isinf(o->epsilon) || o->releases < 1)
-        return tacit_fail(err, TACIT_EINPUT,
-                          "how much noise? set \"privacy.noise\" (over the clip), or a finite "
-                          "\"privacy.epsilon\" and \"privacy.releases\" (how often each agent will "
-                          "speak) and it will be found");
     const bool laplace = cost->mechanism == TACIT_MECHANISM_LAPLACE;
     const tacit_loss loss = {.kind = laplace ? TACIT_LOSS_LAPLACE : TACIT_LOSS_GAUSSIAN,
                              .adjacency = cost->adjacency,
@@ -272,7 +294,9 @@ tacit_status tacit_cost_plan(tacit_cost *cost, const tacit_privacy_options *opti
     if (options->noise > 0)
         return tacit_cost_on_grid(cost, options->clip, options->noise * options->clip, err);
     double noise = 0;
-    tacit_status status = check_wishes(cost, options->clip, 1, err);
+    tacit_status status = check_complete(options, what, err);
+    if (status == TACIT_OK)
+        status = check_wishes(cost, options->clip, 1, err);
     if (status == TACIT_OK)
         status = find_noise(options, cost, &noise, err);
     return status == TACIT_OK ? settle(cost, options, noise, err) : status;

@@ -6,7 +6,8 @@
 #include "reproduce/case.h"
 
 extern const case_task separators_task;
-#define SEPARATORS_DELTA "0.006737946999085467" /* e^-5, as in the paper */
+/* e^-5, as in paper 000: for comparison with it, too large for real use. */
+#define SEPARATORS_DELTA "0.006737946999085467"
 
 /* Methods that spend nothing, and methods that run once a budget. NULL-terminated. */
 extern const case_method separators_alone, separators_alone_sparse, separators_cd;

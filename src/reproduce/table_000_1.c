@@ -14,7 +14,7 @@
 
 #include "reproduce/case.h"
 
-#define DELTA "privacy.delta=0.006737946999085467;" /* e^-5 */
+#define DELTA "privacy.delta=0.006737946999085467;" /* e^-5, as in the paper */
 
 static const case_task task = {
     .yaml = "run: {every: 0, time: 100}\n"

@@ -8,7 +8,7 @@ run: {name: small, time: 4, every: 0}
 data: {agents: 4, dimension: 4, test-records: 20, validation-records: 0, bound: l2}
 graph: {kind: complete}
 protocol: {name: chorus, rounds: 3}
-privacy: {mechanism: gaussian, clip: 0.5, epsilon: 1, delta: 1e-3}
+privacy: {mechanism: gaussian, clip: 0.5, epsilon: 1, delta: 1e-4}
 YAML
 given=(small.yaml --quiet --set protocol.kernel=given --set protocol.kernel-file=kernel.csv)
 

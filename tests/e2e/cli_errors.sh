@@ -123,6 +123,37 @@ expect 3 '"first" exists' "$TACIT" run small.yaml --out first --trace t
 ) || failed=1
 [ ! -e full ] && [ ! -e t ] || complain "a run without room left something behind: $(ls full t)"
 
+# ---- a budget: what it needs is named at once, and nobody is told to do without ----
+budget=(run small.yaml --quiet --out budget --set privacy.epsilon=1)
+for have in "" "privacy.mechanism=gaussian" "privacy.mechanism=gaussian privacy.clip=1" "privacy.mechanism=gaussian privacy.releases=9"; do
+    set -- "${budget[@]}"
+    for one in $have; do set -- "$@" --set "$one"; done
+    "$TACIT" "$@" >/dev/null 2>err.txt
+    code=$?
+    [ $code -eq 3 ] || [ $code -eq 5 ] || complain "epsilon with '$have': exit $code"
+    for key in mechanism clip releases; do
+        case $have in *privacy.$key*) continue ;; esac
+        grep -q "\"privacy.$key\"" err.txt || complain "epsilon with '$have' does not name $key: $(cat err.txt)"
+    done
+    ! grep -qw inf err.txt || complain "epsilon with '$have' advises inf: $(cat err.txt)"
+    [ ! -e budget ] || rm -r budget
+done
+budget+=(--set privacy.mechanism=gaussian --set privacy.clip=1 --set privacy.releases=9)
+expect 3 'set it below 1/records, to 1e-5 or less' "$TACIT" "${budget[@]}" --set privacy.delta=0.5
+"$TACIT" "${budget[@]}" --set privacy.delta=0.5 --set privacy.allow-large-delta=true >/dev/null 2>err.txt || complain "a delta that was allowed: $(cat err.txt)"
+grep -q '"warning": "delta is not below 1/records"' budget/summary.json || complain "a large delta: $(cat budget/summary.json)"
+rm -r budget
+"$TACIT" "${budget[@]}" --set privacy.delta=0.4 >/dev/null 2>err.txt || complain "a delta of 0.4: $(cat err.txt)"
+tr -s ' \n' ' ' <err.txt | grep -q 'warning: "privacy.delta" is 0.4, and there are .* training records' || complain "no warning: $(cat err.txt)"
+rm -r budget
+"$TACIT" "${budget[@]}" >/dev/null 2>err.txt || complain "a budget: $(cat err.txt)"
+! grep -q 'warning' err.txt || complain "a warning of a delta that is small: $(cat err.txt)"
+
+# Examples have a delta that hides something; papers' figures may have the papers'.
+for example in "$TACIT_SOURCE_DIR"/examples/*.yaml "$TACIT_SOURCE_DIR"/examples/*/*.yaml; do
+    awk '$1 == "delta:" && $2 + 0 > 1e-5 { found = 1 } END { exit found }' "$example" || complain "$example: a delta above 1e-5"
+done
+
 # ---- a result that cannot be written ----
 if [ -e /dev/full ]; then
     for words in --version --help "help --man" "run small.yaml --quiet --json" "demo --json"; do

@@ -176,7 +176,9 @@ static void load_word(tacit_loader *l, node_agent *a)
 static void load_alarms(tacit_loader *l, tacit_node *n, node_agent *a)
 {
     uint64_t count = tacit_load_u64(l);
-    for (uint64_t k = 0; plausible(l, count, 48) && k < count; k++) {
+    if (!plausible(l, count, 48)) /* once: fewer bytes are left after each of them */
+        return;
+    for (uint64_t k = 0; k < count; k++) {
         runtime_event e = {.to = a->plan->agent, .from = a->plan->agent};
         e.time = tacit_load_f64(l);
         e.counter = tacit_load_u64(l);

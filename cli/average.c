@@ -163,6 +163,20 @@ static const tacit_option options[] = {
      .value_name = "FILE",
      .help = "join: the peer's own key, where the folder was prepared with --members",
      AT(key)},
+    {.key = "data-set",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .value_name = "NAME",
+     .help = "join: how you call what you hold, over all runs; otherwise it is known again by its "
+             "numbers",
+     AT(data_set)},
+    {.key = "lifetime",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .value_name = "FILE",
+     .help = "join: the ledger that counts all runs over what you hold (see \"tacit help "
+             "ledger\"); off: none, for numbers that are made up",
+     AT(lifetime)},
     {.key = "seed",
      .type = TACIT_OPT_INT,
      .fallback = "-1",
@@ -296,6 +310,8 @@ static tacit_status check_flags(int word, const average_flags *f, tacit_error *e
         {"values", *f->values, word == JOIN},
         {"members", *f->members, word == VERIFY || word == PREPARE},
         {"key", *f->key, word == JOIN},
+        {"lifetime", *f->lifetime, word == JOIN},
+        {"data-set", *f->data_set, word == JOIN},
     };
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         if (all[k].given && !all[k].wanted)

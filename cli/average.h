@@ -14,7 +14,7 @@ typedef struct average_flags {
     bool json, quiet;
     char range[TACIT_TEXT_MAX], bins[TACIT_TEXT_MAX];
     char value[TACIT_TEXT_MAX], values[TACIT_TEXT_MAX], members[TACIT_TEXT_MAX],
-        key[TACIT_TEXT_MAX];
+        key[TACIT_TEXT_MAX], lifetime[TACIT_TEXT_MAX], data_set[TACIT_TEXT_MAX];
 } average_flags;
 
 /* What prepare and simulate are asked for. */

@@ -13,6 +13,7 @@
 #include "terminal.h"
 
 #include "base/file.h"
+#include "base/writer.h"
 #include "report/json_read.h"
 
 #include <errno.h>
@@ -23,6 +24,7 @@
 #include <unistd.h>
 
 #define VALUES "values.csv"
+#define GIVEN "given.txt" /* before ranges and bins: what they are known by in other runs */
 #define ANSWER "average.json"
 #define BOARD "board.jsonl"
 #define VALUES_MOST ((size_t)1 << 30)
@@ -69,6 +71,29 @@ static tacit_status keep_values(const joining *j, char *text, tacit_error *err)
     return status;
 }
 
+/* The numbers as they were given, a row a line. Written before the values: who has those has it. */
+static tacit_status keep_given(const joining *j, const tacit_held *values, tacit_error *err)
+{
+    char path[CLI_PATH_MAX];
+    tacit_writer out = {0};
+    for (size_t k = 0; k < values->rows * values->columns; k++) {
+        tacit_write_real(&out, values->given[k]);
+        tacit_write_text(&out, (k + 1) % values->columns ? "," : "\n");
+    }
+    tacit_status status = path_in(path, j->folder, VALUES, err);
+    const bool joined = !status && access(path, F_OK) == 0;
+    if (!status)
+        status = path_in(path, j->folder, GIVEN, err);
+    if (!status && !joined) {
+        unlink(path); /* of a try that did not get far */
+        status = out.failed || !out.text
+                     ? tacit_out_of_memory(err)
+                     : tacit_file_create(path, 0600, out.text, out.len, "file of values", err);
+    }
+    tacit_writer_clear(&out);
+    return status;
+}
+
 static tacit_status settle_values(const joining *j, tacit_error *err)
 {
     char path[CLI_PATH_MAX];
@@ -83,7 +108,9 @@ static tacit_status settle_values(const joining *j, tacit_error *err)
         return status;
     if (!j->flags->quiet)
         average_remark_clipped(&values, &j->question);
-    status = keep_values(j, tacit_held_records(&values, &j->question, false), err);
+    status = keep_given(j, &values, err);
+    if (!status)
+        status = keep_values(j, tacit_held_records(&values, &j->question, false), err);
     tacit_held_clear(&values);
     return status;
 }
@@ -272,10 +299,27 @@ static tacit_status tell_again(const joining *j, tacit_error *err)
 
 static tacit_status open_peer(joining *j, tacit_error *err)
 {
-    char path[CLI_PATH_MAX];
-    tacit_status status = path_in(path, j->folder, "node.yaml", err);
+    char path[CLI_PATH_MAX], given[CLI_PATH_MAX + 16], life[TACIT_TEXT_MAX + 16],
+        set[TACIT_TEXT_MAX + 16];
+    const char *sets[3];
+    size_t count = 0;
+    tacit_status status = path_in(path, j->folder, GIVEN, err);
+    if (!status && access(path, F_OK) == 0) {
+        snprintf(given, sizeof given, "node.records=%s", path);
+        sets[count++] = given;
+    }
+    if (*j->flags->lifetime) {
+        snprintf(life, sizeof life, "node.lifetime=%s", j->flags->lifetime);
+        sets[count++] = life;
+    }
+    if (*j->flags->data_set) {
+        snprintf(set, sizeof set, "node.data-set=%s", j->flags->data_set);
+        sets[count++] = set;
+    }
     if (!status)
-        status = tacit_peer_open(&j->peer, path, NULL, 0, err);
+        status = path_in(path, j->folder, "node.yaml", err);
+    if (!status)
+        status = tacit_peer_open(&j->peer, path, sets, count, err);
     if (status)
         return status;
     j->plan = *tacit_peer_plan(j->peer);
@@ -306,7 +350,7 @@ static tacit_status run(joining *j, tacit_error *err)
                              .least = (tacit_log_level)j->plan.options->log};
     j->plan.log = on_log;
     j->plan.log_ctx = j;
-    status = cli_node_run(&j->plan, tell, j, err);
+    status = cli_node_run(j->peer, &j->plan, tell, j, err);
     clear_line(j);
     fclose(file);
     return status;

@@ -3,22 +3,20 @@
  * tacit ledger: look at a ledger, of a run (ledger.jsonl) or of a peer (its SQLite file), after
  * checking its seal. Nothing is added to it.
  */
+#include "ledger.h"
 #include "base/file.h"
 #include "experiment/ledger_read.h"
 #include "experiment/ledger_write.h"
 #include "terminal.h"
-#include "verbs.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct ledger_flags {
-    bool json;
-    int64_t last;
-    char key[TACIT_TEXT_MAX];
-} ledger_flags;
+static const char *const mechanisms[] = {"none", "laplace", "gaussian", NULL};
+static const char *const units[] = {"known", "record", "user", NULL};
+static const char *const adjacencies[] = {"known", "replace", "add-remove", NULL};
 
 #define AT(member) .offset = offsetof(ledger_flags, member)
 static const tacit_option options[] = {
@@ -35,10 +33,107 @@ static const tacit_option options[] = {
      .min = 0,
      .max = 1e15,
      .letter = 'n',
-     .help = "show: so many entries of a peer, the latest, or accounts of a run, the first",
+     .help = "show: so many entries of a peer or runs of a data set, the latest, or accounts of a "
+             "run, the first",
      AT(last)},
-    CLI_FLAG_SWITCH("json", 'j', "show: all entries as JSON lines, sealed like the ledger",
+    CLI_FLAG_SWITCH("json", 'j',
+                    "show: all entries as JSON lines, sealed like the ledger; of a lifetime "
+                    "ledger, and plan: as JSON",
                     AT(json)),
+    {.key = "svg",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .value_name = "FILE",
+     .help = "show: draw what was spent on each data set, run by run, along its budget",
+     AT(svg)},
+    CLI_FLAG_SWITCH("force", 'f', "show: write over the file of --svg", AT(force)),
+    {.key = "lifetime",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .letter = 'l',
+     .value_name = "FILE",
+     .help = "plan, budget, join: the lifetime ledger; otherwise your own, "
+             "~/.local/state/tacit/lifetime.ledger",
+     AT(lifetime)},
+    {.key = "data-set",
+     .type = TACIT_OPT_TEXT,
+     .fallback = "",
+     .letter = 'd',
+     .value_name = "NAME",
+     .help = "show: only this one; plan: which one; otherwise the only one there is",
+     AT(data_set)},
+    {.key = "epsilon",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0",
+     .min = 0,
+     .max = 1e30,
+     .letter = 'e',
+     .value_name = "E",
+     .help = "budget: of all runs together; plan: the budget of the run",
+     AT(epsilon)},
+    {.key = "delta",
+     .type = TACIT_OPT_REAL,
+     .fallback = "1e-5",
+     .min = 0,
+     .max = 0.5,
+     .value_name = "D",
+     .help = "and its delta; for a lifetime several times that of its runs",
+     AT(delta)},
+    {.key = "unit",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "known",
+     .choices = units,
+     .help = "budget, plan: what the epsilon is for; known: as of the data set, else a record",
+     AT(unit)},
+    {.key = "adjacency",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "known",
+     .choices = adjacencies,
+     .help = "budget, plan: and between which data; known: as of the data set, else replace",
+     AT(adjacency)},
+    {.key = "filter",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "any",
+     .choices = tacit_filter_names,
+     .help = "budget: by which theorem it is kept (see docs/lifetime.md)",
+     AT(filter)},
+    {.key = "aside",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0",
+     .min = 0,
+     .max = 1,
+     .value_name = "PART",
+     .help = "budget: of delta, for what runs reserve as a whole; 0: half of it",
+     AT(aside)},
+    {.key = "mechanism",
+     .type = TACIT_OPT_CHOICE,
+     .fallback = "none",
+     .choices = mechanisms,
+     .letter = 'm',
+     .help = "plan: the noise of the run, with --noise and --releases",
+     AT(mechanism)},
+    {.key = "noise",
+     .type = TACIT_OPT_REAL,
+     .fallback = "0",
+     .min = 0,
+     .max = 1e30,
+     .help = "plan: scale or sigma over the norm that records are clipped to, like privacy.noise",
+     AT(noise)},
+    {.key = "releases",
+     .type = TACIT_OPT_INT,
+     .fallback = "1",
+     .min = 1,
+     .max = 1e15,
+     .letter = 'r',
+     .help = "plan: how many of them",
+     AT(releases)},
+    {.key = "sampling",
+     .type = TACIT_OPT_REAL,
+     .fallback = "1",
+     .min = 0,
+     .max = 1,
+     .help = "plan: each record takes part in a release with this probability",
+     AT(sampling)},
 };
 
 static const tacit_section section = {
@@ -49,6 +144,14 @@ static const cli_example examples[] = {
     {"tacit ledger show runs/demo-1/ledger.jsonl", "who released what, and how often"},
     {"tacit ledger show alice.ledger --last 5", "the last entries of a peer, and what is spent"},
     {"tacit ledger show alice.ledger --json > alice.jsonl", "to hand on, sealed with the same key"},
+    {"tacit ledger show", "what all your runs have spent on each data set, and what is left"},
+    {"tacit ledger show --svg spent.svg", "and as a picture"},
+    {"tacit ledger plan consortium.yaml --data-set patients",
+     "what one more run would cost; exit code 5 if it would be refused"},
+    {"tacit ledger plan --mechanism gaussian --noise 4 --releases 100", "or any run, by its noise"},
+    {"tacit ledger budget patients --epsilon 3 --delta 1e-5",
+     "what all runs over a data set may spend, set once"},
+    {"tacit ledger join patients patients-2026", "two names for the same records"},
 };
 
 /* A ledger of either kind, verified. */
@@ -311,22 +414,9 @@ static tacit_status show_json(const opened *o, tacit_error *err)
 
 /* ---- the verb ---- */
 
-static tacit_status run(const cli_args *args, tacit_error *err)
+static tacit_status look(const char *path, bool shows, const ledger_flags *flags, tacit_error *err)
 {
-    const ledger_flags *flags = args->flags;
-    const char *what = args->word_count > 0 ? args->words[0] : "";
-    const bool shows = strcmp(what, "show") == 0;
-    if (!shows && strcmp(what, "verify") != 0)
-        return tacit_fail(err, TACIT_EUSAGE,
-                          "expected \"tacit ledger verify FILE\" or \"tacit ledger show FILE\"%s"
-                          "%.100s%s",
-                          *what ? ", not \"" : "", what, *what ? "\"" : "");
-    if (args->word_count != 2)
-        return tacit_fail(err, TACIT_EUSAGE, "expected one ledger, as in \"tacit ledger %s FILE\"",
-                          what);
-    if (!shows && flags->json)
-        return tacit_fail(err, TACIT_EUSAGE, "--json goes with \"tacit ledger show\"");
-    opened o = {.path = args->words[1]};
+    opened o = {.path = path};
     tacit_status status = open_ledger(&o, flags, err);
     if (!status && !shows)
         status = verify(&o, err);
@@ -340,16 +430,72 @@ static tacit_status run(const cli_args *args, tacit_error *err)
     return status;
 }
 
+static tacit_status look_at_life(const char *path, bool shows, const ledger_flags *flags,
+                                 tacit_error *err)
+{
+    life l;
+    if (shows)
+        return ledger_life_show(path, flags, err);
+    tacit_status status = ledger_life_open(&l, path, false, err);
+    if (status)
+        return status;
+    printf("%s: whole, sealed with its key; %zu data set%s\n", l.path, l.view->count,
+           l.view->count == 1 ? "" : "s");
+    ledger_life_close(&l);
+    return TACIT_OK;
+}
+
+static tacit_status run(const cli_args *args, tacit_error *err)
+{
+    const ledger_flags *flags = args->flags;
+    const char *what = args->word_count > 0 ? args->words[0] : "";
+    const char *path = args->word_count > 1 ? args->words[1] : "";
+    const bool shows = strcmp(what, "show") == 0;
+    if (strcmp(what, "plan") == 0)
+        return ledger_life_plan(args, err);
+    if (strcmp(what, "budget") == 0)
+        return ledger_life_budget(args, err);
+    if (strcmp(what, "join") == 0)
+        return ledger_life_join(args, err);
+    if (!shows && strcmp(what, "verify") != 0)
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "expected \"tacit ledger verify FILE\", \"tacit ledger show FILE\" or "
+                          "one of plan, budget, join%s%.100s%s",
+                          *what ? ", not \"" : "", what, *what ? "\"" : "");
+    if (args->word_count > 2 || (args->word_count < 2 && !shows))
+        return tacit_fail(err, TACIT_EUSAGE, "expected one ledger, as in \"tacit ledger %s FILE\"",
+                          what);
+    if (!shows && (flags->json || *flags->svg))
+        return tacit_fail(err, TACIT_EUSAGE, "--%s goes with \"tacit ledger show\"",
+                          flags->json ? "json" : "svg");
+    path = *path ? path : flags->lifetime;
+    if (!*path || ledger_is_life(path))
+        return look_at_life(path, shows, flags, err);
+    if (*flags->svg)
+        return tacit_fail(err, TACIT_EUSAGE,
+                          "--svg is for a lifetime ledger, and \"%.300s\" is none", path);
+    return look(path, shows, flags, err);
+}
+
+static const char *const words[] = {"verify", "show", "plan", "budget", "join", NULL};
+
 const cli_verb cli_ledger = {
     .name = "ledger",
-    .argument = "verify|show FILE",
-    .summary = "look at a ledger and check its seal",
-    .prose = "FILE is the ledger.jsonl of a run, such lines written by hand, or the file a peer "
-             "keeps (SQLite, with its key beside it). verify checks that nothing was cut, edited "
+    .argument = "verify|show|plan|budget|join [FILE]",
+    .summary = "look at ledgers, check their seals, and budget all runs over a data set",
+    .prose = "FILE is the ledger.jsonl of a run, such lines written by hand, the file a peer "
+             "keeps (SQLite, with its key beside it), or a lifetime ledger; without FILE, show "
+             "takes your own lifetime ledger, $XDG_STATE_HOME/tacit/lifetime.ledger or "
+             "~/.local/state/tacit/lifetime.ledger. verify checks that nothing was cut, edited "
              "or moved: exit code 6 if something was, 1 if there is no seal to check. show "
              "checks too, then tells what is in it. How much was spent, by every accountant: "
-             "\"tacit account compose FILE\".",
+             "\"tacit account compose FILE\". A lifetime ledger counts what all runs of nodes "
+             "have spent on a data set, whose budget is set once (budget NAME --epsilon E --delta "
+             "D); plan tells what one more run would cost, of a consortium.yaml, a node.yaml, an "
+             "experiment or flags, with exit code 5 if it would be refused; join INTO FROM makes "
+             "one data set of two.",
     .flags = &section,
+    .words = words,
     .examples = examples,
     .example_count = sizeof examples / sizeof *examples,
     .run = run,

@@ -4,6 +4,7 @@
  * what came of it into the node's folder, readable by its owner alone where no epsilon covers it.
  */
 #include "node.h"
+#include "lifetime.h"
 #include "log_lines.h"
 #include "terminal.h"
 #include "verbs.h"
@@ -196,13 +197,18 @@ static void say_summary(const tacit_node_status *s, const tacit_node_plan *plan)
     printf("  %-22s%s (%s)\n", "messages sent", messages, bytes);
     cli_count(refused, messages, sizeof messages);
     printf("  %-22s%s\n", "frames refused", messages);
-    char text[300];
+    char text[700];
     snprintf(text, sizeof text,
              "epsilon %s at delta %g for one %s (adjacency %s), against an adversary \"%s\"",
              epsilon, s->agent_count > 0 ? s->agents[0].delta : plan->privacy.delta, s->unit,
              s->adjacency, s->adversary);
     printf("  %-22s", "privacy");
     cli_wrap(text, 24, 24);
+    if (s->lifetime) {
+        cli_lifetime_words(s->lifetime, text, sizeof text);
+        printf("  %-22s", "all runs");
+        cli_wrap(text, 24, 24);
+    }
     printf("  %-22s%s/\n", "folder", plan->options->folder);
 }
 
@@ -278,7 +284,7 @@ static tacit_status run(const cli_args *args, tacit_error *err)
     plan.log_ctx = &logs;
     log_leaks(peer, &plan);
     warn_delta(peer, &plan);
-    status = cli_node_run(&plan, tell, &(ending){&plan, flags}, err);
+    status = cli_node_run(peer, &plan, tell, &(ending){&plan, flags}, err);
     close_logs(&logs);
 out:
     tacit_peer_close(peer);

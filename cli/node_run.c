@@ -2,6 +2,7 @@
 /* A process that is a node: what it does to itself, the node's life, and what is left in its
  * folder. */
 #include "ask.h"
+#include "lifetime.h"
 #include "node.h"
 #include "verbs.h"
 
@@ -144,19 +145,45 @@ static tacit_status leave_results(const tacit_node *node, const tacit_node_plan 
                 : tacit_out_of_memory(err);
 }
 
-tacit_status cli_node_run(const tacit_node_plan *plan, cli_node_tell *tell, void *ctx,
-                          tacit_error *err)
+/* In order, if not with what was hoped for: nothing more will be released. */
+static bool has_ended(const tacit_node *node, tacit_status status)
+{
+    tacit_node_status look;
+    if (status != TACIT_EPEER || tacit_node_look(node, &look, NULL) != TACIT_OK)
+        return status == TACIT_OK;
+    const bool ended = strcmp(look.phase, "ended") == 0;
+    tacit_node_status_clear(&look);
+    return ended;
+}
+
+tacit_status cli_node_run(const tacit_peer *peer, const tacit_node_plan *given, cli_node_tell *tell,
+                          void *ctx, tacit_error *err)
 {
     tacit_node *node = NULL;
+    tacit_peer_lifetime lifetime = {.reservation = 0};
+    tacit_node_plan with = *given, *const plan = &with;
+    plan->lifetime = &lifetime.shown;
     tacit_status status = tacit_node_create(&node, plan, err);
     if (status)
         return status;
+    /* Its ledgers are there, and nothing was released yet. */
+    status = cli_lifetime_begin(&lifetime, peer, node, plan, err);
+    if (status) {
+        tacit_node_destroy(node);
+        return status;
+    }
     const uint16_t port = tacit_node_status_port(node);
     if (port)
         status = put_port(plan, port, err);
     if (!status)
         status = tacit_node_run(node, cli_stop(), err);
     take_port(plan);
+    if (has_ended(node, status)) {
+        tacit_error late = {0};
+        const tacit_status settled = cli_lifetime_end(&lifetime, peer, node, plan, &late);
+        if (settled && !status)
+            status = tacit_fail(err, settled, "%s", late.text);
+    }
     if (status == TACIT_OK || status == TACIT_EINTERRUPTED) {
         tacit_error late = {0};
         char *summary = NULL;

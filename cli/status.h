@@ -12,6 +12,7 @@ typedef struct cli_node_row {
     char name[64], phase[16];
     char mute[160];    /* why it only listens; "" */
     char problem[160]; /* why it was not reached */
+    char alone[160];   /* why no lifetime ledger counts its run; "": one does, or nobody knows */
     double time, until;
     uint64_t agents, up, slow, down, messages_in, messages_out, refused, shed;
     double epsilon, budget; /* of the agent that spent most; infinity: unbounded, no limit */

@@ -95,6 +95,10 @@ bool cli_node_row_read(cli_node_row *row, const char *body, size_t len)
         row->refused = get_count(t, "frames_refused", "all");
         row->shed = get_count(t, "traffic", "ticks_shed");
         read_privacy(row, t);
+        row->alone[0] = '\0';
+        if (!tacit_json_to_bool(get(t, "lifetime", "counted"), true))
+            cli_safe_text(row->alone, sizeof row->alone,
+                          tacit_json_to_text(get(t, "lifetime", "why"), ""));
     }
     tacit_json_clear(&tree);
     return row->reached;
@@ -250,6 +254,25 @@ static void put_notes(const table *t)
     }
 }
 
+/* Each reason once, with the first node that has it. */
+static void put_not_counted(const table *t)
+{
+    char text[400];
+    for (size_t i = 0; i < t->count; i++) {
+        const char *why = t->rows[i].reached ? t->rows[i].alone : "";
+        size_t first = 0, others = 0;
+        while (first < i && !(t->rows[first].reached && strcmp(t->rows[first].alone, why) == 0))
+            first++;
+        if (!*why || first < i)
+            continue;
+        for (size_t k = i + 1; k < t->count; k++)
+            others += t->rows[k].reached && strcmp(t->rows[k].alone, why) == 0;
+        snprintf(text, sizeof text, "lifetime ledger (%s%s): %s", t->rows[i].name,
+                 others ? " and others" : "", why);
+        cli_wrap(text, 0, 2);
+    }
+}
+
 void cli_node_table(const cli_node_row *rows, size_t count)
 {
     table t = {.rows = rows, .count = count};
@@ -265,4 +288,5 @@ void cli_node_table(const cli_node_row *rows, size_t count)
     }
     put_lines(&t);
     put_notes(&t);
+    put_not_counted(&t);
 }

@@ -146,9 +146,25 @@ typedef struct settings {
 } settings;
 
 /* These are written by tacit up itself, for each node another. */
-static const char *const own_keys[] = {"consortium.members", "consortium.edges", "node.name",
-                                       "node.consortium",    "node.key",         "node.folder",
-                                       "node.listen",        "node.advertise"};
+static const char *const own_keys[] = {
+    "consortium.members", "consortium.edges",      "node.name",          "node.consortium",
+    "node.key",           "node.folder",           "node.listen",        "node.advertise",
+    "node.data-set",      "node.lifetime-epsilon", "node.lifetime-delta"};
+
+/* A path as the caller sees it: nodes have folders of their own. */
+static tacit_status place_lifetime(tacit_node_options *o, tacit_error *err)
+{
+    char here[CLI_PATH_MAX], path[CLI_PATH_MAX + TACIT_TEXT_MAX];
+    if (!o->lifetime[0] || o->lifetime[0] == '/' || strcmp(o->lifetime, "off") == 0)
+        return TACIT_OK;
+    const int len =
+        getcwd(here, sizeof here) ? snprintf(path, sizeof path, "%s/%s", here, o->lifetime) : -1;
+    if (len < 0 || (size_t)len >= sizeof o->lifetime)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "the path of \"node.lifetime\" is too long from here; say it from / on");
+    memcpy(o->lifetime, path, (size_t)len + 1);
+    return TACIT_OK;
+}
 
 static tacit_status read_settings(settings *s, const cli_args *args, const up_flags *flags,
                                   uint32_t count, tacit_error *err)
@@ -171,6 +187,8 @@ static tacit_status read_settings(settings *s, const cli_args *args, const up_fl
         status = tacit_config_apply(&config, &tacit_node_section, &s->node, err);
     if (!status)
         status = tacit_config_unused(&config, peer_sections, 2, err);
+    if (!status)
+        status = place_lifetime(&s->node, err);
     if (flags->unit > 0)
         s->consortium.unit = flags->unit;
     if (!tacit_config_get(&config, "node.patience"))

@@ -27,6 +27,7 @@ typedef struct up_words {
     uint64_t peers, up, slow, down;
     uint64_t ticks, messages_in, messages_out, bytes_out, releases, refused;
     double epsilon; /* the largest of its agents; infinity: unbounded */
+    bool counted;   /* in a lifetime ledger */
 } up_words;
 
 typedef struct up_node {

@@ -15,6 +15,7 @@ typedef struct sum {
     double time, until; /* the least of them */
     double epsilon;     /* the largest */
     uint32_t silent;    /* nodes that left no word */
+    uint32_t counted;   /* nodes whose run a lifetime ledger counts */
 } sum;
 
 static sum add_up(const up_fleet *fleet)
@@ -32,6 +33,7 @@ static sum add_up(const up_fleet *fleet)
         s.releases += w->releases;
         s.refused += w->refused;
         s.until = w->until;
+        s.counted += w->counted;
         s.time = isnan(s.time) || w->time < s.time ? w->time : s.time;
         if (w->epsilon > s.epsilon)
             s.epsilon = w->epsilon;
@@ -87,6 +89,7 @@ static void put_privacy(tacit_json *json, const up_outcome *o, const sum *s)
     for (size_t k = 0; k < leaks; k++)
         tacit_json_text(json, NULL, leak[k]);
     tacit_json_end(json, ']');
+    tacit_json_count(json, "nodes_in_lifetime_ledger", s->counted);
     tacit_json_end(json, '}');
 }
 
@@ -172,6 +175,13 @@ static void say_privacy(const up_outcome *o, const sum *s)
              tacit_mechanism_name((tacit_mechanism)x->privacy.mechanism));
     printf("  %-22s", "privacy");
     cli_wrap(text, 24, 24);
+    printf("  %-22s", "all runs");
+    if (tacit_source_is_drawn(x->data.source))
+        cli_wrap("not counted: the records are made up and belong to nobody", 24, 24);
+    else if (s->counted < o->fleet->count)
+        cli_wrap("not counted: budgets of other runs over these records come on top", 24, 24);
+    else
+        cli_wrap("over these records are counted: see \"tacit ledger show\"", 24, 24);
 }
 
 static void say_nodes(const up_outcome *o, const sum *s)

@@ -44,20 +44,22 @@ static void take_words(up_words *w, const tacit_json_tree *tree)
     const tacit_json_value *traffic = tacit_json_member(tree, top, "traffic");
     const tacit_json_value *privacy = tacit_json_member(tree, top, "privacy");
     const tacit_json_value *agents = tacit_json_member(tree, top, "agents");
-    *w =
-        (up_words){.heard = true,
-                   .time = real_at(tree, top, "time_units"),
-                   .until = real_at(tree, top, "until_units"),
-                   .peers = count_at(tree, peers, "all"),
-                   .up = count_at(tree, peers, "up"),
-                   .slow = count_at(tree, peers, "slow"),
-                   .down = count_at(tree, peers, "down"),
-                   .ticks = count_at(tree, traffic, "ticks"),
-                   .messages_in = count_at(tree, traffic, "messages_in"),
-                   .messages_out = count_at(tree, traffic, "messages_out"),
-                   .bytes_out = count_at(tree, traffic, "payload_bytes"),
-                   .refused = count_at(tree, tacit_json_member(tree, top, "frames_refused"), "all"),
-                   .epsilon = real_at(tree, privacy, "epsilon_spent")};
+    *w = (up_words){
+        .heard = true,
+        .time = real_at(tree, top, "time_units"),
+        .until = real_at(tree, top, "until_units"),
+        .peers = count_at(tree, peers, "all"),
+        .up = count_at(tree, peers, "up"),
+        .slow = count_at(tree, peers, "slow"),
+        .down = count_at(tree, peers, "down"),
+        .ticks = count_at(tree, traffic, "ticks"),
+        .messages_in = count_at(tree, traffic, "messages_in"),
+        .messages_out = count_at(tree, traffic, "messages_out"),
+        .bytes_out = count_at(tree, traffic, "payload_bytes"),
+        .refused = count_at(tree, tacit_json_member(tree, top, "frames_refused"), "all"),
+        .epsilon = real_at(tree, privacy, "epsilon_spent"),
+        .counted = tacit_json_to_bool(
+            tacit_json_member(tree, tacit_json_member(tree, top, "lifetime"), "counted"), false)};
     if (tacit_json_to_bool(tacit_json_member(tree, privacy, "unbounded"), false))
         w->epsilon = INFINITY;
     for (const tacit_json_value *a = tacit_json_first(tree, agents); a;

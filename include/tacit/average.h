@@ -47,6 +47,7 @@ tacit_status tacit_question_options(tacit_average_options *options, const char *
 
 typedef struct tacit_held {
     double *number; /* rows x columns, all finite */
+    double *given;  /* the same before it was brought into the range: what it is known by */
     size_t rows;
     uint32_t columns;
     size_t clipped; /* numbers that were brought into the range */

@@ -81,6 +81,30 @@ uint64_t tacit_peer_records(const tacit_peer *peer);
 /* What was made of its training records and charged to nobody, in words; returns how many. */
 size_t tacit_peer_leaks(const tacit_peer *peer, const char *words[TACIT_LEAKS]);
 
+/* Where its records come from. */
+const tacit_data_options *tacit_peer_data(const tacit_peer *peer);
+
+/* ---- its run in the lifetime ledger of its records (tacit/lifetime.h, docs/lifetime.md) ---- */
+
+typedef struct tacit_peer_lifetime {
+    char path[4 * TACIT_TEXT_MAX];
+    uint64_t reservation;
+    tacit_node_lifetime shown; /* for tacit_node_plan.lifetime */
+} tacit_peer_lifetime;
+
+/* Whether the run is to be counted: not with "node.lifetime: off", nor if records were drawn. If
+ * not, l->shown says why, and nothing else is to be done. */
+bool tacit_peer_counts(tacit_peer_lifetime *lifetime, const tacit_peer *peer);
+/* When the node was made and before it runs: reserves the budget of the run in the ledger at
+ * `path`, or goes on with what was reserved before for the same ledgers. TACIT_EBUDGET: all runs
+ * over these records together would exceed their budget; the node must not run. */
+tacit_status tacit_peer_reserve(tacit_peer_lifetime *lifetime, const tacit_peer *peer,
+                                const tacit_node *node, const char *path, double now,
+                                tacit_error *err);
+/* When the run has ended well: what it did not spend returns. */
+tacit_status tacit_peer_settle(tacit_peer_lifetime *lifetime, const tacit_peer *peer,
+                               const tacit_node *node, double now, tacit_error *err);
+
 /* FOLDER/models.npy (0600): the hosted agents' models in their order, a row each, as f64; a NULL
  * model is zero. */
 tacit_status tacit_models_save(const char *folder, const tacit_model *model,

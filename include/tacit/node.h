@@ -63,6 +63,11 @@ typedef struct tacit_node_options {
     double patience;                 /* seconds to wait for neighbours at the start and the end */
     double checkpoint;               /* seconds between checkpoints */
     int log;                         /* tacit_log_level: what is not logged below */
+    /* Its records' budget over all runs (tacit/lifetime.h): */
+    char lifetime[TACIT_TEXT_MAX]; /* file; "": where the program keeps it; "off": not counted */
+    char data_set[TACIT_TEXT_MAX]; /* the owner's name for the records; "": found or made up */
+    char records[TACIT_TEXT_MAX];  /* file: the records as they were given; "": data.path */
+    double lifetime_epsilon, lifetime_delta; /* set once; 0: what is there, or the run's own */
 } tacit_node_options;
 extern const tacit_section tacit_node_section;
 
@@ -76,6 +81,17 @@ typedef enum tacit_log_level {
  * ("\"peer\":\"ward-b\",\"silence\":4.2"). Never anything secret. */
 typedef void tacit_node_log(void *ctx, tacit_log_level level, const char *event,
                             const char *fields);
+
+/* How the run counts in the lifetime ledger of its records, for status and results. */
+#define TACIT_NODE_LIFETIME_WORDS 160
+typedef struct tacit_node_lifetime {
+    bool counted;
+    char why_not[TACIT_NODE_LIFETIME_WORDS];
+    char data_set[TACIT_NAME_MAX]; /* its name in that ledger */
+    double epsilon, delta;         /* the budget of the data set */
+    double before;                 /* epsilon of all other runs over it, at that delta */
+    double spent;                  /* with this one: reserved, at the end what it took */
+} tacit_node_lifetime;
 
 /* ---- a plan: all of it is borrowed and must outlive the node ---- */
 
@@ -115,6 +131,7 @@ typedef struct tacit_node_plan {
     void *log_ctx;
     tacit_metric_sink *metric; /* may be NULL; private ones are for the owner */
     void *metric_ctx;
+    const tacit_node_lifetime *lifetime; /* shown with its status; NULL: not known */
 } tacit_node_plan;
 
 typedef struct tacit_node tacit_node;
@@ -130,6 +147,10 @@ uint16_t tacit_node_status_port(const tacit_node *node);
 
 /* The model of hosted agent `index`, NULL if it has none yet. */
 const tacit_secret *tacit_node_model(const tacit_node *node, uint32_t index);
+/* What hosted agent `index` has released and was charged for. */
+const struct tacit_ledger_file *tacit_node_ledger(const tacit_node *node, uint32_t index);
+/* The chance that something else than noise fails (tacit_protocol.more_delta). */
+double tacit_node_more_delta(const tacit_node *node);
 /* What was published of the last sum that it heard (tacit_protocol.board); tacit_board_clear when
  * done. TACIT_NO: there is nothing. */
 tacit_status tacit_node_board(const tacit_node *node, uint32_t index, struct tacit_board *out);
@@ -192,6 +213,7 @@ typedef struct tacit_node_status {
     uint32_t peer_count;
     tacit_node_agent_row *agents;
     uint32_t agent_count;
+    const tacit_node_lifetime *lifetime; /* NULL: not known */
 } tacit_node_status;
 /* Texts are the node's and good until its next call. */
 tacit_status tacit_node_look(const tacit_node *node, tacit_node_status *out, tacit_error *err);

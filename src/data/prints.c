@@ -24,10 +24,17 @@ static bool is_between(char c)
            c == '"' || c == '\'';
 }
 
-/* The words from `at` to `end`; whether one of them is a number. */
-static bool write_words(tacit_writer *out, const char *at, const char *end)
+typedef struct line {
+    tacit_writer text; /* its words */
+    size_t words;
+    bool numbers; /* one of them is a number */
+} line;
+
+static void write_words(line *l, const char *at, const char *end)
 {
-    bool numbers = false;
+    tacit_writer *out = &l->text;
+    out->len = l->words = 0;
+    l->numbers = false;
     while (at < end) {
         if (is_between(*at)) {
             at++;
@@ -41,13 +48,40 @@ static bool write_words(tacit_writer *out, const char *at, const char *end)
             tacit_write_text(out, BETWEEN);
         if (tacit_csv_number(at, (size_t)(stop - at), &value)) {
             tacit_write_real(out, value == 0 ? 0 : value); /* there are two zeros */
-            numbers = true;
+            l->numbers = true;
         } else {
             tacit_write_bytes(out, at, (size_t)(stop - at));
         }
+        l->words++;
         at = stop;
     }
-    return numbers;
+}
+
+/* All lines that are too short to be known by themselves, in any order: sums of their hashes. */
+typedef struct narrow {
+    uint64_t count, sum[4];
+} narrow;
+
+static void add_narrow(narrow *n, const line *l)
+{
+    uint64_t hash[4];
+    crypto_generichash((uint8_t *)hash, sizeof hash, (const uint8_t *)l->text.text, l->text.len,
+                       NULL, 0);
+    for (size_t k = 0; k < 4; k++)
+        n->sum[k] += hash[k];
+    n->count++;
+}
+
+static tacit_status visit_narrow(const narrow *n, tacit_print_visit *visit, void *ctx,
+                                 tacit_error *err)
+{
+    static const char mark[8] = "\x1etable";
+    uint8_t bytes[sizeof mark + sizeof *n];
+    if (n->count == 0)
+        return TACIT_OK;
+    memcpy(bytes, mark, sizeof mark);
+    memcpy(bytes + sizeof mark, n, sizeof *n);
+    return visit(ctx, bytes, sizeof bytes, err);
 }
 
 tacit_status tacit_text_each_print(const char *text, size_t len, bool header,
@@ -56,25 +90,29 @@ tacit_status tacit_text_each_print(const char *text, size_t len, bool header,
     static const char mark[] = "\xef\xbb\xbf"; /* UTF-8 byte order mark */
     const char *at = text, *end = text + len;
     bool first = true;
-    tacit_writer words = {0};
+    line l = {.words = 0};
+    narrow n = {.count = 0};
     tacit_status status = TACIT_OK;
     if (len >= 3 && memcmp(text, mark, 3) == 0)
         at += 3;
     while (at < end && !status) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
-        words.len = 0;
-        const bool numbers = write_words(&words, at, stop ? stop : end);
+        write_words(&l, at, stop ? stop : end);
         at = stop ? stop + 1 : end;
-        if (words.failed)
+        if (l.text.failed)
             status = tacit_out_of_memory(err);
-        else if (words.len > 0 && !(first && (header || !numbers)))
-            status = visit(ctx, words.text, words.len, err);
-        first = first && words.len == 0;
+        else if (l.words > 0 && !(first && (header || !l.numbers))) {
+            if (l.words < TACIT_PRINT_WORDS)
+                add_narrow(&n, &l);
+            else
+                status = visit(ctx, l.text.text, l.text.len, err);
+        }
+        first = first && l.words == 0;
     }
-    if (words.text)
-        sodium_memzero(words.text, words.capacity);
-    tacit_writer_clear(&words);
-    return status;
+    if (l.text.text)
+        sodium_memzero(l.text.text, l.text.capacity);
+    tacit_writer_clear(&l.text);
+    return status ? status : visit_narrow(&n, visit, ctx, err);
 }
 
 static tacit_status each_line(const tacit_data_options *o, tacit_print_visit *visit, void *ctx,
@@ -91,6 +129,17 @@ static tacit_status each_line(const tacit_data_options *o, tacit_print_visit *vi
                                       o->source == TACIT_SOURCE_CSV && o->header, visit, ctx, err);
         tacit_bytes_clear(&bytes);
     }
+    return status;
+}
+
+tacit_status tacit_file_each_print(const char *path, tacit_print_visit *visit, void *ctx,
+                                   tacit_error *err)
+{
+    tacit_bytes bytes;
+    tacit_status status = tacit_bytes_load(&bytes, path, NULL, NULL, err);
+    if (!status)
+        status = tacit_text_each_print(tacit_bytes_at(&bytes), bytes.len, false, visit, ctx, err);
+    tacit_bytes_clear(&bytes);
     return status;
 }
 

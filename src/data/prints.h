@@ -12,13 +12,19 @@
  * of its row as the file has them, without its label. Shards have no file as it was: what counts
  * is the row as it was dealt.
  *
- * Not known again: a record with another number or word in it, were it only an added column; a
+ * A line of one or two words says too little to be known again: all such lines of a file are known
+ * as a whole, in any order, so that two surveys in which somebody is 42 are not one data set.
+ *
+ * Not known again: some lines of such a narrow file; a record with another number or word in it,
+ * were it only an added column; a
  * table whose columns changed places; a table turned into another kind of file; a number that was
  * rounded. Two people with the same record in all columns are one to it, so tables with few
  * columns of few values look alike that have nothing to do with each other. Public records are
  * given like all others of the file.
  */
 #include "tacit/data.h"
+
+#define TACIT_PRINT_WORDS 3 /* a line of fewer is not known by itself */
 
 typedef tacit_status tacit_print_visit(void *ctx, const void *bytes, size_t len, tacit_error *err);
 
@@ -27,6 +33,9 @@ typedef tacit_status tacit_print_visit(void *ctx, const void *bytes, size_t len,
 tacit_status tacit_data_each_print(const tacit_data_options *options, const tacit_dataset *data,
                                    tacit_print_visit *visit, void *ctx, tacit_error *err);
 
+/* Likewise of a file of text. */
+tacit_status tacit_file_each_print(const char *path, tacit_print_visit *visit, void *ctx,
+                                   tacit_error *err);
 /* The same for the text of one table. `header`: its first line is none of the records; a line
  * without any number in its place is taken for a header in any case. */
 tacit_status tacit_text_each_print(const char *text, size_t len, bool header,

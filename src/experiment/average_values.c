@@ -188,7 +188,7 @@ typedef struct reader {
     tacit_held *values;
     const char *shown;
     uint64_t line;
-    size_t room;
+    size_t room, given_room;
     tacit_error *err;
 } reader;
 
@@ -210,10 +210,14 @@ static tacit_status take_number(reader *r, uint32_t column, double value)
 {
     tacit_held *v = r->values;
     const tacit_question *q = r->question;
-    double *all = tacit_array_grow(v->number, &r->room, (v->rows + 1) * v->columns, sizeof *all);
-    if (!all)
+    const size_t needed = (v->rows + 1) * v->columns;
+    double *all = tacit_array_grow(v->number, &r->room, needed, sizeof *all);
+    v->number = all ? all : v->number;
+    double *given = tacit_array_grow(v->given, &r->given_room, needed, sizeof *given);
+    v->given = given ? given : v->given;
+    if (!all || !given)
         return tacit_out_of_memory(r->err);
-    v->number = all;
+    given[v->rows * v->columns + column] = value;
     const double kept = fmin(fmax(value, q->least), q->most);
     v->clipped += kept != value;
     all[v->rows * v->columns + column] = kept;
@@ -316,7 +320,10 @@ void tacit_held_clear(tacit_held *values)
 {
     if (values->number)
         sodium_memzero(values->number, values->rows * values->columns * sizeof *values->number);
+    if (values->given)
+        sodium_memzero(values->given, values->rows * values->columns * sizeof *values->given);
     free(values->number);
+    free(values->given);
     *values = (tacit_held){.number = NULL};
 }
 

@@ -87,6 +87,19 @@ static const tacit_option node_options[] = {
      .choices = levels,
      .offset = OWN(log),
      .help = "the least important events that are logged"},
+    TEXT(OWN(lifetime), "lifetime", "",
+         "file: what all runs over its records have spent; empty: the owner's own, "
+         "~/.local/state/tacit/lifetime.ledger; \"off\": other runs are not counted"),
+    TEXT(OWN(data_set), "data-set", "",
+         "the owner's name for its records in that file; empty: as they are known there, or "
+         "called like their file"),
+    TEXT(OWN(records), "records", "",
+         "file of text: the records as they were before data.path was made of them, to know them "
+         "again; empty: data.path"),
+    NUMBER(REAL, OWN(lifetime_epsilon), "lifetime-epsilon", "0", 0, 1e30,
+           "what all runs over its records may spend together, set once; 0: what the file says, or "
+           "as much as this run"),
+    NUMBER(REAL, OWN(lifetime_delta), "lifetime-delta", "0", 0, 1, "and its delta"),
 };
 
 const tacit_section tacit_node_section = {.name = "node",

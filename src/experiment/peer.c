@@ -73,6 +73,11 @@ static tacit_status place_own(tacit_peer *p, const tacit_config *config, const c
         else if (!tacit_config_was_set(config, own[k].key))
             status = tacit_path_beside(own[k].path, path, own[k].key, err);
     }
+    if (!status && o->lifetime[0] && strcmp(o->lifetime, "off") != 0 &&
+        !tacit_config_was_set(config, "node.lifetime"))
+        status = tacit_path_beside(o->lifetime, path, "node.lifetime", err);
+    if (!status && o->records[0] && !tacit_config_was_set(config, "node.records"))
+        status = tacit_path_beside(o->records, path, "node.records", err);
     return status ? status : tacit_data_paths_beside(&p->data, config, path, err);
 }
 
@@ -429,6 +434,11 @@ const tacit_agreement *tacit_peer_agreement(const tacit_peer *peer)
 uint64_t tacit_peer_records(const tacit_peer *peer)
 {
     return tacit_shard_rows(tacit_dataset_pooled(peer->source.data, TACIT_TRAIN));
+}
+
+const tacit_data_options *tacit_peer_data(const tacit_peer *peer)
+{
+    return &peer->data;
 }
 
 size_t tacit_peer_leaks(const tacit_peer *peer, const char *words[TACIT_LEAKS])

@@ -195,6 +195,10 @@ static char *node_text(const up *u, uint32_t k)
     tacit_node_options o = u->node;
     snprintf(o.name, sizeof o.name, "%s", u->members[k].name);
     tacit_write_text(&out, "node:\n");
+    if (tacit_source_is_drawn(u->session->experiment->data.source)) {
+        tacit_write_text(&out, "  # lifetime: the records are made up and belong to nobody\n");
+        snprintf(o.lifetime, sizeof o.lifetime, "off");
+    }
     tacit_section_write(&out, &tacit_node_section, &o);
     tacit_write_text(&out, "data:\n  source: shards\n  path: \"data\"\n");
     return tacit_writer_take(&out);

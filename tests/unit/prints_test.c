@@ -84,6 +84,31 @@ static void test_text(void **state)
     clear(&first);
 }
 
+/* Two surveys share a 42 and are two; the same survey is one, in any order. */
+static void test_narrow(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t same;
+    } other[] = {{"minutes\n1\n42.0\n42\n", 1},
+                 {"42\n1\n42\n", 1},
+                 {"42\n1\n", 0},
+                 {"42\n1\n1\n", 0},
+                 {"42\n", 0},
+                 {"42,42\n1\n", 0}};
+    prints first = {.count = 0}, next = {.count = 0};
+    of_text(&first, "42\n42\n1\n", false);
+    assert_int_equal(first.count, 1);
+    for (size_t k = 0; k < sizeof other / sizeof *other; k++) {
+        of_text(&next, other[k].text, false);
+        if (next.count != 1 || shared(&first, &next) != other[k].same)
+            fail_msg("text %zu", k);
+        clear(&next);
+    }
+    clear(&first);
+}
+
 static void write_file(const char *name, const void *bytes, size_t len)
 {
     FILE *file = fopen(name, "wb");
@@ -170,9 +195,8 @@ static void test_drawn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_csv_options),
-        cmocka_unit_test(test_idx),
+        cmocka_unit_test(test_text),        cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_csv_options), cmocka_unit_test(test_idx),
         cmocka_unit_test(test_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,6 +78,7 @@ tacit_status node_look(const tacit_node *n, tacit_node_status *out, tacit_error 
         .traffic = n->traffic,
         .checkpoints = n->checkpoints,
         .ticks_shed = n->shed,
+        .lifetime = n->plan.lifetime,
     };
     memcpy(out->run, n->plan.run, sizeof out->run);
     memcpy(out->refused, n->refusals, sizeof out->refused);

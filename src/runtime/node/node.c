@@ -431,6 +431,16 @@ const tacit_secret *tacit_node_model(const tacit_node *n, uint32_t index)
     return p->model ? p->model(n->shared, n->agents[index].state) : NULL;
 }
 
+const tacit_ledger_file *tacit_node_ledger(const tacit_node *n, uint32_t index)
+{
+    return node_store_ledger(n->store, index);
+}
+
+double tacit_node_more_delta(const tacit_node *n)
+{
+    return tacit_protocol_more_delta(n->plan.protocol, n->shared);
+}
+
 tacit_status tacit_node_board(const tacit_node *n, uint32_t index, tacit_board *out)
 {
     const tacit_protocol *p = n->plan.protocol;

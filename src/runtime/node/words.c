@@ -67,6 +67,27 @@ static void write_privacy(tacit_json *json, const tacit_node_status *s, const no
     tacit_json_end(json, '}');
 }
 
+/* What other runs over the same records have spent, and whether anybody counts. */
+static void write_lifetime(tacit_json *json, const tacit_node_lifetime *l)
+{
+    if (!l) {
+        tacit_json_null(json, "lifetime");
+        return;
+    }
+    tacit_json_begin(json, "lifetime", '{');
+    tacit_json_bool(json, "counted", l->counted);
+    if (l->counted) {
+        tacit_json_text(json, "data_set", l->data_set);
+        tacit_json_real(json, "epsilon_of_other_runs", l->before);
+        tacit_json_real(json, "epsilon_with_this_run", l->spent);
+        tacit_json_real(json, "epsilon_budget", l->epsilon);
+        tacit_json_real(json, "delta", l->delta);
+    } else {
+        tacit_json_text(json, "why", l->why_not);
+    }
+    tacit_json_end(json, '}');
+}
+
 static void write_traffic(tacit_json *json, const tacit_node_status *s, const node_sums *sums)
 {
     const tacit_traffic *t = &s->traffic;
@@ -175,6 +196,7 @@ void node_words_json(tacit_writer *out, const tacit_node_status *s)
     tacit_json_real(&json, "until_units", s->until);
     tacit_json_count(&json, "quiet_hops", s->quiet);
     write_privacy(&json, s, &sums);
+    write_lifetime(&json, s->lifetime);
     write_traffic(&json, s, &sums);
     tacit_json_count(&json, "handshakes", s->handshakes);
     tacit_json_count(&json, "handshakes_refused", s->handshakes_refused);

@@ -29,7 +29,7 @@ close "$(loss <plain.json)" "$(loss <peers.json)" 1e-8 ||
 grep -q '"adversary": "secure"' peers.json || complain "real peers name another adversary"
 
 # ---- one is killed in the middle and started again ----
-"$TACIT" up 4 masked.yaml --quiet --json --unit 0.1 --out again --restart \
+"$TACIT" up 4 masked.yaml --quiet --json --unit 0.1 --out "$PWD/again" --restart \
     --set protocol.period=1 --set protocol.iterations=50 --set protocol.patience=5 \
     >again.json 2>again.err &
 up=$!
@@ -38,7 +38,7 @@ for _ in $(seq 200); do
     sleep 0.1
 done
 sleep 1.5
-pkill -9 -f 'again/node-002/node.yaml' || complain "there was nobody to kill"
+pkill -9 -f "$PWD/again/node-002/node.yaml" || complain "there was nobody to kill"
 wait $up || complain "the others did not go on: $(tail -3 again.err)"
 python3 - <<'END' || complain "$(cat again.json)"
 import json

@@ -45,7 +45,7 @@ small() { python3 -c 'import sys; sys.exit(not float(sys.argv[1]) <= float(sys.a
 mean=$!
 "$TACIT" up 6 priors.yaml --quiet --json --unit 0.2 --out priors-up >priors-up.json 2>priors-up.err &
 priors=$!
-"$TACIT" up 6 mean.yaml --quiet --json --unit 0.2 --out torn --set protocol.rounds=4 \
+"$TACIT" up 6 mean.yaml --quiet --json --unit 0.2 --out "$PWD/torn" --set protocol.rounds=4 \
     --set protocol.jitter=5 --set protocol.patience=5 --set node.heartbeat=0.2 \
     >torn.json 2>torn.err &
 torn=$!
@@ -56,7 +56,7 @@ for _ in $(seq 200); do
     sleep 0.1
 done
 sleep 1
-pkill -9 -f 'torn/node-002/node.yaml' || complain "there was nobody to kill"
+pkill -9 -f "$PWD/torn/node-002/node.yaml" || complain "there was nobody to kill"
 wait $mean || complain "real peers found no mean: $(tail -3 mean-up.err)"
 wait $priors || complain "real peers found no priors: $(tail -3 priors-up.err)"
 wait $torn # it says that one was killed

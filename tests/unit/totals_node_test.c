@@ -241,7 +241,7 @@ static void test_one_goes_away(void **state)
     listen(&s, 1, 0);
     double clock = 0;
     while (agent_of(&s, 3)->holds < 2) /* words of the second round are on their way */
-        scene_run(&s, clock += 0.05);
+        scene_run(&s, clock += 0.002);
     assert_true(agent_of(&s, 3)->last < 2);
     nodes_crash(&s.all, 1);
     run_out(&s, clock + 2000);

@@ -293,10 +293,11 @@ static uint32_t find_members(bool *in, dropouts_past *past, uint32_t teller)
     return count;
 }
 
-/* The honest that are sure to be in the sum make up the noise. */
-static double planned_parts(const dropouts_task *t, uint32_t present)
+/* The honest that are sure to be in the sum make up the noise. Where a number can be said again in
+ * a further try (docs/totals.md, "Who stands by") one less of those present is counted on. */
+static double planned_parts(const dropouts_task *t, bool again, uint32_t present)
 {
-    const double stay = ceil((1 - t->absent) * present - 1e-9);
+    const double stay = ceil((1 - t->absent) * (again ? present - 1 : present) - 1e-9);
     return floor((stay - t->colluders) / (t->gaussian ? 1 + t->options.slack : 1));
 }
 
@@ -337,7 +338,7 @@ static tacit_status look_back(dropouts_round *out, const tacit_runtime *rt, cons
                           .seed = seed};
     memcpy(past.run, agent_of(rt, who)->run, sizeof past.run);
     out->present = dropouts_totals(rt, who)->member.present;
-    past.parts = out->parts = planned_parts(t, out->present);
+    past.parts = out->parts = planned_parts(t, past.shared->plan.again, out->present);
     out->error = calloc(t->numbers, sizeof *out->error);
     out->score = calloc(t->numbers, sizeof *out->score);
     bool *in = calloc(t->agents, sizeof *in);

@@ -312,7 +312,8 @@ static void set_words(tacit_reproduced *out, const study *s)
         (long long)t->options.totals.tries);
     figure_set(out, "planned",
                "variance of the sum = sigma^2 members / parts, parts = ceil((1 - absent) of who "
-               "said HERE) - colluders (gaussian masks: divided by 1 + slack, rounded down)");
+               "said HERE, less one with uniform masks) - colluders (gaussian masks: divided by "
+               "1 + slack, rounded down)");
     figure_set(out, "privacy",
                "epsilon %g, delta %g; unit: user; adjacency: replace; adversary: %u agents of the "
                "sum that are curious and keep to the rules, one of them who adds up",

@@ -218,6 +218,11 @@ lifetime: settled before it has ended@src/privacy/lifetime_state.c@s/if (entry->
 lifetime: no turns@src/privacy/lifetime_file.c@s/l->looking ? "BEGIN" : "BEGIN IMMEDIATE"/"BEGIN"/@unit/lifetime_crash_test
 lifetime: events not verified@src/privacy/lifetime_rows.c@s/if (!tacit_mac_equal(mac, l->chain.mac))/if (false)/@unit/lifetime_disk_test
 lifetime: records not verified@src/privacy/lifetime_records.c@s/ \&\& tacit_mac_equal(sum, l->records_sum)//@unit/lifetime_disk_test
+lifetime: names of files' columns count as records@src/data/prints.c@s/first \&\& (header || !l.numbers)/false/@unit/prints_test
+lifetime: numbers known by how they are written@src/data/prints.c@s/if (tacit_csv_number(at, (size_t)(stop - at), \&value)) {/if (false) {/@unit/prints_test
+lifetime: two surveys with a 42 are one@src/data/prints.c@s/l.words < TACIT_PRINT_WORDS/l.words < 1/@unit/prints_test
+lifetime: bars begin at zero@src/report/life.c@s/k > 0 ? l->runs\[k - 1\].until : 0/0/@unit/life_test
+lifetime: nodes reserve nothing@cli/lifetime.c@s/if (!tacit_peer_counts(lifetime, peer)) {/tacit_peer_counts(lifetime, peer); {/@e2e/lifetime
 lifetime: a replacement as one step@src/privacy/lifetime_plan.c@s/cost.sensitivity \*= 2;/;/@unit/lifetime_test
 ledger.jsonl: seal not compared@src/privacy/seal.c@s/return sodium_memcmp(end, line + len, TACIT_LINE_END) == 0;/return true;/@unit/ledger_read_test
 node: anybody speaks for anybody@src/runtime/node/receive.c@s/if (node_peer_of(n, h->from) != peer)/if (!peer)/@unit/node_attack_test

@@ -128,8 +128,9 @@ static void say_set(const life_set *s, const ledger_flags *flags)
         open |= entry_at(s, k)->state == TACIT_LIFETIME_RESERVED;
     }
     if (open)
-        cli_wrap("  reserved: the run goes on, or ended without a clean end, and its whole plan "
-                 "counts; started again to its end it gives back what it did not spend",
+        cli_wrap("  reserved: the whole plan of the run counts, since it goes on, or did not come "
+                 "to a clean end (started again to its end it gives back what it did not spend), "
+                 "or has agents that spent differently",
                  0, 2);
 }
 

@@ -14,6 +14,7 @@
 #include "tacit/consortium.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

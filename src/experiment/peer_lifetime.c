@@ -7,7 +7,8 @@
  * loses is what its own agent spends, and the worst of the agents covers all of them. Reserved is
  * the run's budget as a block, since nothing but that is fixed for every protocol before it starts;
  * its own ledgers enforce it. Settled is what the ledgers hold: of each cost as many releases as
- * the agent has that has most of them, a list that covers each agent's.
+ * the agent has that has most of them, a list that covers each agent's; if that list is more than
+ * was reserved, the block stays charged.
  */
 #include "experiment/consortium.h"
 
@@ -296,19 +297,50 @@ static tacit_status cover(covering *c, const tacit_ledger *ledger, tacit_error *
     return TACIT_OK;
 }
 
+/* Whether the list is within what was reserved. Each agent's ledger is, but where agents have
+ * released at different costs the list that covers all of them may be more than any one of them
+ * spent. */
+static tacit_status fits_block(const covering *c, const tacit_node_plan *plan,
+                               const tacit_node *node, bool *fits, tacit_error *err)
+{
+    double epsilon = 0;
+    const tacit_lifetime_plan block = plan_of(plan, node);
+    const tacit_lifetime_plan list = {.items = c->list,
+                                      .count = c->count,
+                                      .epsilon = block.epsilon,
+                                      .delta = block.delta,
+                                      .unit = block.unit,
+                                      .adjacency = block.adjacency};
+    const tacit_lifetime_terms terms = {.epsilon = block.epsilon,
+                                        .delta = block.delta,
+                                        .unit = block.unit,
+                                        .adjacency = block.adjacency};
+    *fits = true;
+    if (plan->hosted_count == 1 || c->count == 0)
+        return TACIT_OK;
+    const tacit_status status = tacit_lifetime_alone(
+        &terms, &list, (tacit_accountant)plan->privacy.accountant, block.delta, &epsilon, err);
+    *fits = epsilon <= block.epsilon;
+    return status;
+}
+
 tacit_status tacit_peer_settle(tacit_peer_lifetime *l, const tacit_peer *peer,
                                const tacit_node *node, double now, tacit_error *err)
 {
     covering c = {.count = 0};
     tacit_lifetime *ledger = NULL;
+    const tacit_node_plan *plan = tacit_peer_plan(peer);
     tacit_status status = TACIT_OK;
+    bool fits = false;
     if (!l->shown.counted)
         return TACIT_OK;
-    for (uint32_t k = 0; k < tacit_peer_plan(peer)->hosted_count && !status; k++)
+    for (uint32_t k = 0; k < plan->hosted_count && !status; k++)
         status = cover(&c, tacit_ledger_file_ledger(tacit_node_ledger(node, k)), err);
     if (!status)
-        status = tacit_lifetime_open(&ledger, l->path, err);
+        status = fits_block(&c, plan, node, &fits, err);
     if (!status)
+        status = tacit_lifetime_open(&ledger, l->path, err);
+    if (!status && fits) /* else what was reserved stays charged: it covers each agent */
         status = tacit_lifetime_settle(ledger, l->reservation, c.list, c.count,
                                        c.count > 0 ? tacit_node_more_delta(node) : 0, now, err);
     if (!status)

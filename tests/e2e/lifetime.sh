@@ -169,4 +169,27 @@ expect 6 'lifetime.ledger' "$TACIT" ledger show
 rm "$life"
 node fourth 0
 [ $? -eq 6 ] || complain "gone, with its key still there: not exit 6: $(cat fourth/err-0.txt)"
+# ---- agents of one node that spend differently: what covers all of them is more than was reserved,
+# ---- so the reservation stays, and nobody is told that he spent too much ----
+python3 - <<'END'
+import random
+random.seed(5)
+with open("four.csv", "w") as f:
+    for k in range(80):
+        x = [round(random.uniform(0, 100), 2) for _ in range(3)]
+        print(k % 4, *x, 1 if x[0] > 50 else -1, sep=",", file=f)
+END
+printf 'agent,epsilon\n0,0.7\n1,1.5\n' >budgets.csv
+cat >four.yaml <<'END'
+run: {name: four, time: 10, every: 0}
+data: {source: csv, path: four.csv, header: false, agent-column: "1", label-column: "5", bound: l2, divide: 100}
+graph: {kind: complete}
+protocol: {name: cd}
+privacy: {mechanism: gaussian, clip: 1, epsilon: 1, delta: 1e-6, releases: 5, budgets: budgets.csv}
+END
+"$TACIT" up 2 four.yaml --quiet --json --unit 0.05 --set node.lifetime="$PWD/four.ledger" --out four \
+    >four.json 2>err.txt || complain "agents with different budgets: exit $?: $(cat err.txt)"
+"$TACIT" ledger show four.ledger --json >show.json || complain "ledger of four"
+! grep -q overrun show.json || complain "a false overrun: $(cat show.json)"
+grep -q reserved show.json || complain "the reservation is gone: $(cat show.json)"
 exit $failed

@@ -279,7 +279,7 @@ static void hand_over_batch(nodes *all, const nodes_frame *f, const tacit_wire_h
     const uint8_t *frame;
     while (tacit_wire_next(h, payload, &at, &frame, &len)) {
         keep[count] = all->hand(all, f->from, f->to, payload + (frame - payload), len);
-        all_kept = all_kept && keep[count++];
+        all_kept = keep[count++] && all_kept;
     }
     if (all_kept) {
         nodes_inject(all, f->from, f->to, f->bytes, f->len);

@@ -13,6 +13,8 @@
  *     bare connection has sent none, so a peer at the same address (behind the same router) that
  *     goes on with its handshake stays. Who floods with the beginnings of handshakes sends away one
  *     of them by chance, not always the oldest, which would be the one that is nearly done.
+ *  4. Addresses with equally many guests count as one address in rule 3. So who has many addresses
+ *     and makes one bare connection from each does not send away a peer that has sent something.
  *
  * How far a handshake is the kernel tells (TCP_INFO): ZeroMQ's monitor does not say of which
  * connection a handshake has succeeded. Before a key has passed the other end gets our greeting,
@@ -102,20 +104,25 @@ static guest *list_guests(const link_watch *w, size_t *count)
     return all;
 }
 
-/* The first of the guests with the source that has most of them, and how many. */
-static size_t largest_source(const guest *all, size_t count, size_t *most)
+/* Keep the guests of those sources that have most of them, at the front; their number. */
+static size_t keep_largest_sources(guest *all, size_t count, size_t *most)
 {
-    size_t best = 0;
+    size_t kept = 0;
     *most = 0;
-    for (size_t first = 0, k = 0; k < count; k++) {
-        if (memcmp(all[k].source, all[first].source, LINK_SOURCE) != 0)
-            first = k;
-        if (k - first + 1 > *most) {
-            *most = k - first + 1;
-            best = first;
-        }
+    for (size_t first = 0, next; first < count; first = next) {
+        for (next = first + 1; next < count; next++)
+            if (memcmp(all[next].source, all[first].source, LINK_SOURCE) != 0)
+                break;
+        const size_t size = next - first;
+        if (size < *most)
+            continue;
+        if (size > *most)
+            kept = 0;
+        *most = size;
+        memmove(all + kept, all + first, size * sizeof *all);
+        kept += size;
     }
-    return best;
+    return kept;
 }
 
 /* Of two of them, chosen by chance, the one that has sent less and has not passed by now. */
@@ -145,9 +152,9 @@ int link_guest_to_go(tacit_link *link, size_t room)
     if (guests <= room / 2)
         return -1;
     guest *all = list_guests(w, &count);
-    const size_t first = largest_source(all, count, &most);
+    const size_t largest = keep_largest_sources(all, count, &most);
     const bool full = count > room || most > room / 2;
-    const int go = full ? pick(w, all + first, most) : -1;
+    const int go = full ? pick(w, all, largest) : -1;
     free(all);
     return go;
 }

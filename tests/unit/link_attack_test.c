@@ -9,6 +9,7 @@
 #include <zmq.h>
 
 #include "link_tools.h"
+#include "net/link_internal.h"
 
 /* ---- on the way ---- */
 
@@ -367,6 +368,42 @@ static void test_too_many_connections(void **state)
     side_close(&b);
 }
 
+/* Somebody has many addresses and makes one bare connection from each. Whether the address of a
+ * peer in the middle of its handshake is lower than those, among them or higher: it stays. */
+static void test_a_handshake_among_many_sources(void **state)
+{
+    (void)state;
+    enum { FIRST = 900, SILENT = 100, ROOM = 76, ALL = FIRST + SILENT + 1 };
+    tacit_link *link = calloc(1, sizeof *link);
+    link_connection *item = calloc(ALL, sizeof *item);
+    assert_true(link && item);
+    link->watch.item = item;
+    link->watch.count = ALL;
+    for (size_t k = 0; k <= SILENT; k++) { /* no such descriptors: the kernel knows none of them */
+        item[FIRST + k].number = k + 1;
+        item[FIRST + k].source[0] = 0x20;
+        item[FIRST + k].source[7] = (uint8_t)(2 * k);
+    }
+    link_connection *honest = &item[FIRST + SILENT];
+    honest->arrived = 500;
+    static const uint8_t low[LINK_SOURCE] = {[10] = 0xff, [11] = 0xff, [12] = 10},
+                         among[LINK_SOURCE] = {0x20, [7] = 101},
+                         high[LINK_SOURCE] = {0x20, [7] = 255};
+    const uint8_t *const place[] = {low, among, high};
+    for (size_t k = 0; k < sizeof place / sizeof *place; k++) {
+        memcpy(honest->source, place[k], LINK_SOURCE);
+        for (int i = 0; i < 200; i++) {
+            const int go = link_guest_to_go(link, ROOM);
+            assert_true(go >= FIRST && go < FIRST + SILENT);
+        }
+    }
+    item[FIRST].source[7] = 2; /* an address with two of them: it loses one, and no other does */
+    for (int i = 0; i < 200; i++)
+        assert_in_range(link_guest_to_go(link, ROOM), FIRST, FIRST + 1);
+    free(item);
+    free(link);
+}
+
 /* ---- ZeroMQ, but not as we speak it ---- */
 
 static void test_plaintext(void **state)
@@ -648,6 +685,7 @@ int main(void)
         cmocka_unit_test_setup(test_too_many_connections, link_tools_begin),
         cmocka_unit_test_setup(test_a_slow_handshake_in_a_flood, link_tools_begin),
         cmocka_unit_test_setup(test_connections_of_a_source, link_tools_begin),
+        cmocka_unit_test(test_a_handshake_among_many_sources),
         cmocka_unit_test_setup(test_plaintext, link_tools_begin),
         cmocka_unit_test_setup(test_hogging, link_tools_begin),
         cmocka_unit_test_setup(test_connections_of_a_key, link_tools_begin),

@@ -218,6 +218,7 @@ lifetime: settled before it has ended@src/privacy/lifetime_state.c@s/if (entry->
 lifetime: no turns@src/privacy/lifetime_file.c@s/l->looking ? "BEGIN" : "BEGIN IMMEDIATE"/"BEGIN"/@unit/lifetime_crash_test
 lifetime: events not verified@src/privacy/lifetime_rows.c@s/if (!tacit_mac_equal(mac, l->chain.mac))/if (false)/@unit/lifetime_disk_test
 lifetime: records not verified@src/privacy/lifetime_records.c@s/ \&\& tacit_mac_equal(sum, l->records_sum)//@unit/lifetime_disk_test
+lifetime: records in any order@src/privacy/lifetime_records.c@s/good = c.good \&\& ordered/good = c.good \&\& (ordered || true)/@unit/lifetime_disk_test
 lifetime: names of files' columns count as records@src/data/prints.c@s/first \&\& (header || !l.numbers)/false/@unit/prints_test
 lifetime: numbers known by how they are written@src/data/prints.c@s/if (tacit_csv_number(at, (size_t)(stop - at), \&value)) {/if (false) {/@unit/prints_test
 lifetime: two surveys with a 42 are one@src/data/prints.c@s/l.words < TACIT_PRINT_WORDS/l.words < 1/@unit/prints_test

@@ -73,7 +73,7 @@ static tacit_status edited(const tacit_lifetime *l, tacit_error *err)
 {
     return tacit_fail(err, TACIT_EVERIFY,
                       "the records of the lifetime ledger \"%.300s\" were edited: some were added, "
-                      "taken away or given to another data set",
+                      "taken away, moved or given to another data set",
                       l->path);
 }
 
@@ -81,6 +81,7 @@ tacit_status lifetime_verify_records(tacit_lifetime *l, tacit_error *err)
 {
     sqlite3_stmt *s = l->statement[LIFETIME_SQL_RECORDS];
     uint8_t sum[TACIT_MAC_BYTES] = {0};
+    print last = {{0}};
     uint64_t found = 0;
     bool good = true;
     int code;
@@ -91,9 +92,12 @@ tacit_status lifetime_verify_records(tacit_lifetime *l, tacit_error *err)
         print p;
         tacit_take_bytes(&c, p.bytes, LIFETIME_PRINT);
         const uint64_t dataset = tacit_take_count(&c);
-        good = c.good && dataset > 0 && dataset <= l->book.set_count;
+        /* Rows out of order are not found by their key, however good each of them is. */
+        const bool ordered = found == 0 || memcmp(last.bytes, p.bytes, LIFETIME_PRINT) < 0;
+        good = c.good && ordered && dataset > 0 && dataset <= l->book.set_count;
         if (!good)
             break;
+        last = p;
         add_mark(l, p.bytes, dataset, sum);
         l->book.sets[lifetime_resolve(&l->book, (size_t)dataset - 1)].records++;
         found++;

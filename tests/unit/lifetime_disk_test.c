@@ -344,6 +344,43 @@ static void test_every_edit_is_noticed(void **state)
     free(bytes);
 }
 
+/* All rows are there, but turned around in their page: a search by key would not find them. */
+static void test_records_out_of_order(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    tacit_lifetime *l;
+    sqlite3 *db;
+    sqlite3_stmt *s;
+    be_born();
+    lived = live(-1);
+    assert_false(lived.failed);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db,
+                                        "SELECT rootpage,page_size FROM sqlite_master,"
+                                        "pragma_page_size WHERE name='record'",
+                                        -1, &s, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+    const size_t page = (size_t)(sqlite3_column_int(s, 0) - 1) * (size_t)sqlite3_column_int(s, 1);
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    size_t len;
+    char *bytes = read_all(path, &len);
+    char *cells = bytes + page + 8; /* where each row stands, two bytes per row */
+    assert_int_equal(bytes[page], 10);
+    assert_int_equal(bytes[page + 4], RECORDS);
+    for (size_t a = 0, b = 2 * (RECORDS - 1); a < b; a += 2, b -= 2)
+        for (size_t k = 0; k < 2; k++) {
+            const char kept = cells[a + k];
+            cells[a + k] = cells[b + k];
+            cells[b + k] = kept;
+        }
+    write_all(path, bytes, len);
+    free(bytes);
+    check_fails(tacit_lifetime_open(&l, path, &err), TACIT_EVERIFY, &err, "moved");
+}
+
 /* Edited while it is open: the next transaction notices. */
 static void test_an_edit_under_an_open_ledger(void **state)
 {
@@ -405,6 +442,7 @@ int main(void)
         cmocka_unit_test(test_interrupted_births),
         cmocka_unit_test(test_damage_after_a_kill),
         cmocka_unit_test(test_every_edit_is_noticed),
+        cmocka_unit_test(test_records_out_of_order),
         cmocka_unit_test(test_an_edit_under_an_open_ledger),
         cmocka_unit_test(test_no_room),
     };

@@ -243,6 +243,73 @@ static void test_goodbye_comes_before_the_finish(void **state)
     node_scene_clear(&s);
 }
 
+/* Node 0 crashes when its agents are done, or after five units of a run that ends by time. The
+ * others end and are gone: nobody is left who could answer it. */
+static void open_after_all_others(node_scene *s, int end)
+{
+    tacit_error err = {0};
+    node_scene_init(s, TACIT_WAKES);
+    s->all.until = 10;
+    s->all.consortium.end = end;
+    node_scene_open(s);
+    double clock = 5;
+    node_scene_run(s, clock);
+    while (end == TACIT_END_TICKS && s->all.place[0].node->phase == NODE_RUNNING)
+        node_scene_run(s, clock += 0.1);
+    node_checkpoint(s->all.place[0].node);
+    nodes_crash(&s->all, 0);
+    node_scene_run(s, 100);
+    for (uint32_t k = 1; k < SCENE_NODES; k++) {
+        assert_int_equal(s->all.place[k].node->phase, NODE_ENDED);
+        nodes_crash(&s->all, k);
+    }
+    check_ok(nodes_open(&s->all, 0, &err), &err);
+}
+
+/* It has nothing left to release, so it need not know whether its ledger is the latest. */
+static void test_finishes_after_all_others(void **state)
+{
+    (void)state;
+    node_scene s;
+    tacit_error err = {0};
+    open_after_all_others(&s, TACIT_END_TIME);
+    node_scene_run(&s, 200);
+    assert_int_equal(s.all.place[0].node->phase, NODE_ENDED);
+    node_scene_clear(&s);
+    open_after_all_others(&s, TACIT_END_TICKS);
+    const uint64_t before = node_scene_releases(&s, 0);
+    const uint64_t ticks = node_scene_agent(&s, 0)->of_type[TACIT_WAKE];
+    check_ok(nodes_run(&s.all, 200, &err), &err);
+    assert_int_equal(s.all.place[0].node->phase, NODE_ENDED);
+    assert_int_equal(node_scene_agent(&s, 0)->of_type[TACIT_FINISH], 1);
+    assert_int_equal(node_scene_agent(&s, 0)->of_type[TACIT_WAKE], ticks);
+    assert_int_equal(node_scene_releases(&s, 0), before);
+    nodes_crash(&s.all, 0);
+    check_ok(nodes_open(&s.all, 0, &err), &err);
+    assert_true(s.all.place[0].node->resumed_end);
+    node_scene_clear(&s);
+}
+
+/* An ended node that is started again and stopped before it ends again has ended all the same. */
+static void test_the_end_is_remembered(void **state)
+{
+    (void)state;
+    node_scene s;
+    tacit_error err = {0};
+    node_scene_init(&s, TACIT_WAKES);
+    s.all.until = 10;
+    node_scene_open(&s);
+    node_scene_run(&s, 100);
+    assert_int_equal(s.all.place[0].node->phase, NODE_ENDED);
+    for (int life = 0; life < 2; life++) {
+        nodes_crash(&s.all, 0);
+        check_ok(nodes_open(&s.all, 0, &err), &err);
+        assert_true(s.all.place[0].node->resumed_end);
+        node_checkpoint(s.all.place[0].node);
+    }
+    node_scene_clear(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +320,8 @@ int main(void)
         cmocka_unit_test(test_another_run),
         cmocka_unit_test(test_each_agent_is_heard),
         cmocka_unit_test(test_goodbye_comes_before_the_finish),
+        cmocka_unit_test(test_finishes_after_all_others),
+        cmocka_unit_test(test_the_end_is_remembered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -249,6 +249,25 @@ static bool agents_done(const tacit_node *n)
     return true;
 }
 
+/* Seconds since the run began here. */
+static double seconds_of_run(const tacit_node *n)
+{
+    return node_store_elapsed(n->store, 0) + (n->now - n->born);
+}
+
+bool node_is_over(const tacit_node *n)
+{
+    bool any = false, done = true;
+    for (uint32_t k = 0; k < n->plan.hosted_count; k++) {
+        any |= n->agents[k].resumed;
+        done &= is_done(n, &n->agents[k]);
+    }
+    if (!any)
+        return false;
+    return done || agents_say_done(n) ||
+           (n->plan.until > 0 && seconds_of_run(n) >= n->plan.until * n->plan.consortium->unit);
+}
+
 static void note_phase(const tacit_node *n, const char *event)
 {
     log_fields f;

@@ -13,6 +13,9 @@
  *
  * Neither lasts beyond the run's time; nor beyond patience where everybody talks to everybody, for
  * there all begin together or not at all.
+ *
+ * Agents of an earlier life for which the run is over need neither: they have nothing left to
+ * release. If nobody answers within patience they finish without having spoken in this life.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -192,6 +195,11 @@ void node_try_begin(tacit_node *n)
     if (!unsure && heard && (late || node_all_met(n))) {
         n->waits[0] = '\0';
         node_start(n);
+        return;
+    }
+    if (late && node_is_over(n)) {
+        n->waits[0] = '\0';
+        node_end_unheard(n);
         return;
     }
     note_waiting(n);

@@ -344,13 +344,19 @@ void node_start_late(tacit_node *n)
             start_agent(n, &n->agents[k]);
 }
 
+/* The protocol's time goes on where an earlier life left it, or begins. */
+static void set_clock(tacit_node *n)
+{
+    const double elapsed = node_store_elapsed(n->store, 0);
+    n->origin = elapsed > 0 ? n->born - elapsed : n->now;
+    n->time = fmax(n->time, node_time_at(n, n->now));
+}
+
 void node_start(tacit_node *n)
 {
     log_fields f;
-    const double elapsed = node_store_elapsed(n->store, 0);
     n->phase = NODE_RUNNING;
-    n->origin = elapsed > 0 ? n->born - elapsed : n->now;
-    n->time = fmax(n->time, node_time_at(n, n->now));
+    set_clock(n);
     log_begin(&f);
     log_number(&f, "time_units", n->time);
     log_bool(&f, "all_met", node_all_met(n));
@@ -416,6 +422,12 @@ void node_finish(tacit_node *n)
     log_begin(&f);
     log_number(&f, "time_units", n->time);
     node_note(n, TACIT_LOG_INFO, "ended", &f);
+}
+
+void node_end_unheard(tacit_node *n)
+{
+    set_clock(n);
+    node_finish(n);
 }
 
 void node_leave(tacit_node *n)

@@ -260,6 +260,8 @@ void node_start(tacit_node *node);
 void node_start_late(tacit_node *node);
 /* The run is over here: goodbye, links closed, then TACIT_FINISH to all agents, once. */
 void node_finish(tacit_node *node);
+/* The same for a node that never started in this life, because nobody answered. */
+void node_end_unheard(tacit_node *node);
 /* Saved, and said goodbye. */
 void node_leave(tacit_node *node);
 void node_fail(tacit_node *node, tacit_status status, const char *why);
@@ -383,6 +385,8 @@ node_peer *node_introduction(tacit_node *node, const uint8_t link_key[TACIT_CURV
 void node_advance(tacit_node *node, double now);
 /* When it wants to be advanced again, at the latest. */
 double node_next(const tacit_node *node);
+/* Before the start: is the run over for the agents of an earlier life? False if there are none. */
+bool node_is_over(const tacit_node *node);
 tacit_status node_post(tacit_node *node, const runtime_event *event);
 /* An event whose time has come, to the agent it is for; takes over the payload. */
 void node_deliver(tacit_node *node, const runtime_event *event);

@@ -89,7 +89,7 @@ tacit_saver *node_save_agent(const tacit_node *n, const node_agent *a, const uin
     for (uint32_t k = 0; k < a->plan->neighbours; k++)
         tacit_save_u64(s, a->plan->neighbour[k]);
     tacit_save_u64(s, a->wakes);
-    tacit_save_u64(s, n->phase == NODE_ENDED);
+    tacit_save_u64(s, n->phase == NODE_ENDED || n->resumed_end);
     tacit_save_f64(s, n->time);
     save_heard(s, a);
     save_words(s, a);

@@ -125,7 +125,7 @@ typedef struct tacit_lifetime_request {
     const char *name; /* of the data set: "patients", or a file's name */
     bool given;       /* the owner chose the name. If not, records that are known decide which data
                          set it is, and a new one gets another name if this one is taken */
-    const tacit_lifetime_records *records; /* may be NULL if the owner chose the name */
+    const tacit_lifetime_records *records; /* may be NULL or empty if the owner chose the name */
     const char *run;                       /* the run's id, as text */
     const char *protocol;                  /* "cd", "average": to show */
     const char *agent_name;                /* to show */
@@ -137,7 +137,8 @@ typedef struct tacit_lifetime_request {
 
 /* Charges the whole plan. `*reservation` is for settle.
  * TACIT_EBUDGET: more than the data set's budget allows; nothing was written.
- * TACIT_EINPUT: records of another data set (its name is in the words), or of two; another plan
+ * TACIT_EINPUT: records of another data set (its name is in the words), or of two; neither a name
+ * by its owner nor a record; another plan
  * than was reserved before for the same run, agent and nonce; no sound conversion.
  * The same run, agent and nonce again, as after a crash: the same reservation, charged once (one
  * that was settled is opened again: its whole plan counts, if it fits). Another nonce is another

@@ -299,6 +299,11 @@ static tacit_status check_request(const tacit_lifetime_request *r, double now, t
         status = tacit_fail(err, TACIT_EUSAGE,
                             "without records or a name by its owner nobody knows which data set "
                             "is meant");
+    if (!status && !r->given && lifetime_records_count(r->records) == 0)
+        status = tacit_fail(err, TACIT_EINPUT,
+                            "\"%.150s\" has no records that could be known again in another run; "
+                            "say in \"node.data-set\" how you call the data set",
+                            r->name);
     if (!status && r->plan.count == 0 && !r->plan.block)
         status = tacit_fail(err, TACIT_EUSAGE, "a plan that spends nothing needs no reservation");
     if (!status && r->plan.count > 0 && r->plan.block)
@@ -422,7 +427,7 @@ static tacit_status reserve_in(tacit_lifetime *l, const tacit_lifetime_request *
     uint64_t fresh;
     const size_t before = find_entry(&l->book, r);
     tacit_status status = lifetime_find_records(l, r->records, &first, &second, &fresh, err);
-    if (before != SIZE_MAX && !r->given && first == SIZE_MAX) /* it had no records */
+    if (before != SIZE_MAX && !r->given && first == SIZE_MAX) /* its records are others now */
         first = lifetime_resolve(&l->book, l->book.entries[before].set);
     if (!status)
         status = choose_set(l, r, first, second, now, &set, changed, err);

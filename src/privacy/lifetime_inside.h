@@ -175,6 +175,7 @@ tacit_status lifetime_read_events(tacit_lifetime *l, const uint8_t last[TACIT_MA
                                   tacit_error *err);
 
 /* ---- lifetime_records.c ---- */
+size_t lifetime_records_count(const tacit_lifetime_records *records);
 /* Verifies the whole table, and counts records by data set. */
 tacit_status lifetime_verify_records(tacit_lifetime *l, tacit_error *err);
 /* To which data sets (resolved, `*first` and `*second`; SIZE_MAX: none) these records belong, and

@@ -45,6 +45,11 @@ tacit_status tacit_lifetime_records_add(tacit_lifetime_records *records, const v
     return TACIT_OK;
 }
 
+size_t lifetime_records_count(const tacit_lifetime_records *records)
+{
+    return records->count;
+}
+
 void tacit_lifetime_records_free(tacit_lifetime_records *records)
 {
     if (!records)

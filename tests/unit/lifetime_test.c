@@ -325,13 +325,10 @@ static void test_shared_records_make_one_data_set(void **state)
     assert_true(view->sets[0].terms.epsilon == 2);
     assert_null(tacit_lifetime_find(view, "new words"));
     tacit_lifetime_view_free(view);
-    /* Records of nobody: each run is a data set, and a restart is the same one. */
+    /* Without a name and without a record nobody would know it again: every run would be new. */
     r.records = none;
-    r.name = "patients";
     r.run = "6";
-    id = life_reserve(l, &r);
-    assert_int_equal(life_reserve(l, &r), id);
-    assert_true(life_spent(l, "patients 2") > 0);
+    check_fails(tacit_lifetime_reserve(l, &r, 1, &id, &err), TACIT_EINPUT, &err, "node.data-set");
     r.records = NULL;
     check_fails(tacit_lifetime_reserve(l, &r, 1, &id, &err), TACIT_EUSAGE, &err, "nobody knows");
     tacit_lifetime_records_free(a);

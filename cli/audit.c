@@ -3,6 +3,7 @@
  * tacit audit: what trials with a canary show, beside what is claimed; of an experiment, or of a
  * mechanism alone. Nothing is written before all trials are done.
  */
+#include "base/writer.h"
 #include "tacit/canary.h"
 
 #include "terminal.h"
@@ -126,10 +127,10 @@ static void say_claim(const tacit_audit_facts *f)
     snprintf(text, sizeof text,
              "epsilon %s at delta %g for one %s (adjacency %s), against an adversary \"%s\" that "
              "sees %s; mechanism %s, %llu release%s",
-             epsilon, f->delta, tacit_unit_name(f->unit), tacit_adjacency_name(f->adjacency),
-             tacit_trust_name(f->trust), tacit_trust_words(f->trust),
-             tacit_mechanism_name(f->mechanism), (unsigned long long)f->releases,
-             f->releases == 1 ? "" : "s");
+             epsilon, tacit_rounded_up(f->delta), tacit_unit_name(f->unit),
+             tacit_adjacency_name(f->adjacency), tacit_trust_name(f->trust),
+             tacit_trust_words(f->trust), tacit_mechanism_name(f->mechanism),
+             (unsigned long long)f->releases, f->releases == 1 ? "" : "s");
     printf("  %-22s", "claimed");
     cli_wrap(text, 24, 24);
 }
@@ -335,8 +336,8 @@ static tacit_status conclude(const tacit_audit *a, const tacit_audit_facts *f,
         err, TACIT_NO,
         "the claim does not hold: epsilon is at least %.3f with confidence %g %%, and "
         "%.4g was claimed, at delta %g for one %s (adjacency %s), against an adversary \"%s\"",
-        tacit_audit_shown(a), 100 * a->confidence, f->claimed, f->delta, tacit_unit_name(f->unit),
-        tacit_adjacency_name(f->adjacency), tacit_trust_name(f->trust));
+        tacit_audit_shown(a), 100 * a->confidence, f->claimed, tacit_rounded_up(f->delta),
+        tacit_unit_name(f->unit), tacit_adjacency_name(f->adjacency), tacit_trust_name(f->trust));
 }
 
 static tacit_status run(const cli_args *args, tacit_error *err)

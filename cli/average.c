@@ -263,8 +263,8 @@ static void say_prepared(const char *folder, const average_flags *f)
            : f->what == TACIT_AVERAGE_SUM ? "a sum"
                                           : "a mean");
     printf("  %-22s", "budget");
-    snprintf(text, sizeof text, "epsilon %g at delta %g for %s (adjacency replace)", f->epsilon,
-             f->delta, f->unit == 0 ? "one row of a peer" : "all that a peer holds");
+    snprintf(text, sizeof text, "epsilon %g at delta %g of its noise for %s (adjacency replace)",
+             f->epsilon, f->delta, f->unit == 0 ? "one row of a peer" : "all that a peer holds");
     cli_wrap(text, 24, 24);
     say_next(folder, *f->members);
 }

@@ -89,7 +89,7 @@ void average_say(const average_result *r)
     snprintf(text, sizeof text,
              "epsilon %s at delta %g for one %s (adjacency %s), against an adversary \"%s\" that "
              "sees %s",
-             epsilon, r->delta, r->unit, r->adjacency, r->adversary, r->sees);
+             epsilon, tacit_rounded_up(r->delta), r->unit, r->adjacency, r->adversary, r->sees);
     printf("  %-22s", "privacy");
     cli_wrap(text, 24, 24);
     if (r->rehearsal) {

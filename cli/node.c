@@ -9,6 +9,7 @@
 #include "terminal.h"
 #include "verbs.h"
 
+#include "base/writer.h"
 #include "report/json_read.h"
 #include "runtime/node/log.h"
 #include "tacit/consortium.h"
@@ -201,8 +202,9 @@ static void say_summary(const tacit_node_status *s, const tacit_node_plan *plan)
     char text[700];
     snprintf(text, sizeof text,
              "epsilon %s at delta %g for one %s (adjacency %s), against an adversary \"%s\"",
-             epsilon, s->agent_count > 0 ? s->agents[0].delta : plan->privacy.delta, s->unit,
-             s->adjacency, s->adversary);
+             epsilon,
+             tacit_rounded_up(s->agent_count > 0 ? s->agents[0].delta : plan->privacy.delta),
+             s->unit, s->adjacency, s->adversary);
     printf("  %-22s", "privacy");
     cli_wrap(text, 24, 24);
     if (s->lifetime) {

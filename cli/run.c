@@ -6,6 +6,8 @@
 #include "terminal.h"
 #include "verbs.h"
 
+#include "base/writer.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +96,7 @@ static void say_privacy(const tacit_experiment *x, const cli_outcome *outcome)
              "epsilon %s at delta %g for one %s (adjacency %s), against an adversary \"%s\" that "
              "sees %s; "
              "%s %s, mechanism %s",
-             epsilon, outcome->delta, unit, adjacency,
+             epsilon, tacit_rounded_up(outcome->delta), unit, adjacency,
              tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)),
              tacit_protocol_sees(x->protocol, x->protocol_options, sees), count, releases_of(x),
              tacit_mechanism_name((tacit_mechanism)x->privacy.mechanism));

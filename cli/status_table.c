@@ -4,6 +4,7 @@
 #include "terminal.h"
 #include "verbs.h"
 
+#include "base/writer.h"
 #include "report/json_read.h"
 
 #include <math.h>
@@ -65,8 +66,8 @@ static void read_privacy(cli_node_row *row, const tacit_json_tree *t)
     row->about[0] = '\0';
     if (!isnan(delta)) /* else it has no agents */
         snprintf(row->about, sizeof row->about,
-                 "at delta %g for one %s (adjacency %s), against an adversary \"%s\"", delta,
-                 words[0], words[1], words[2]);
+                 "at delta %g for one %s (adjacency %s), against an adversary \"%s\"",
+                 tacit_rounded_up(delta), words[0], words[1], words[2]);
 }
 
 bool cli_node_row_read(cli_node_row *row, const char *body, size_t len)

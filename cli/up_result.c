@@ -168,7 +168,8 @@ static void say_privacy(const up_outcome *o, const sum *s)
     snprintf(text, sizeof text,
              "epsilon %s at delta %g for one %s (adjacency %s), against an adversary \"%s\" that "
              "sees %s; %s releases, mechanism %s",
-             epsilon, tacit_session_delta(o->session), tacit_unit_name((tacit_unit)x->privacy.unit),
+             epsilon, tacit_rounded_up(tacit_session_delta(o->session)),
+             tacit_unit_name((tacit_unit)x->privacy.unit),
              tacit_adjacency_name((tacit_adjacency)x->privacy.adjacency),
              tacit_trust_name(tacit_protocol_trust(x->protocol, x->protocol_options)),
              tacit_protocol_sees(x->protocol, x->protocol_options, sees), releases,

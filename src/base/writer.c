@@ -92,3 +92,16 @@ char *tacit_writer_take(tacit_writer *writer)
     *writer = (tacit_writer){0};
     return text;
 }
+
+double tacit_rounded_up(double value)
+{
+    double found = value;
+    for (int k = 0; k <= 10; k++) { /* six digits are at most 1e-5 of the value apart */
+        char text[40];
+        snprintf(text, sizeof text, "%.6g", value * (1 + k * 1e-6));
+        found = strtod(text, NULL);
+        if (!(found < value))
+            break;
+    }
+    return found;
+}

@@ -56,4 +56,8 @@ void tacit_json_null(tacit_json *json, const char *key);
 /* A value that is JSON already. */
 void tacit_json_raw(tacit_json *json, const char *key, const char *text, size_t len);
 
+/* The least number of six digits that is not below `value`: what "%g" can print of a delta without
+ * saying less than it is. */
+double tacit_rounded_up(double value);
+
 #endif

@@ -337,7 +337,8 @@ tacit_status tacit_audit_experiment(tacit_audit *out, tacit_audit_facts *facts,
     *out = (tacit_audit){0};
     *facts = (tacit_audit_facts){.canary = canary->kind};
     tacit_status status = check(experiment, plan, err);
-    const double total = 2 * ((double)plan->trials + (double)((plan->trials + 1) / 2));
+    const uint64_t half = ((uint64_t)plan->trials + 1) / 2; /* the rehearsal's */
+    const double total = 2 * ((double)plan->trials + (double)half);
     if (!status && plan->progress) /* from here on it takes time */
         plan->progress(plan->progress_ctx, 0, total);
     if (!status)

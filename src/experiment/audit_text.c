@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/writer.h"
 #include "report/page.h"
 #include "tacit/canary.h"
 
@@ -206,7 +207,8 @@ static void table(tacit_writer *out, const tacit_audit *a, const tacit_audit_fac
     epsilon_words(epsilon, sizeof epsilon, f->claimed);
     tacit_page_table(out);
     tacit_page_figure(out, "Claimed", "epsilon %s at delta %g for one %s (adjacency %s)", epsilon,
-                      f->delta, tacit_unit_name(f->unit), tacit_adjacency_name(f->adjacency));
+                      tacit_rounded_up(f->delta), tacit_unit_name(f->unit),
+                      tacit_adjacency_name(f->adjacency));
     tacit_page_figure(out, "Adversary", "\"%s\": sees %s", tacit_trust_name(f->trust),
                       tacit_trust_words(f->trust));
     tacit_page_figure(out, "Mechanism", "%s, %llu release%s in each trial",

@@ -5,7 +5,8 @@
  * Each member adds a share of noise such that those who surely are in the sum make up the whole: of
  * variance s^2 / parts. With m members the sum has m s^2 / parts. How many were there at first is
  * not published, so `parts` is taken as if only the members had been: the error is not larger than
- * what is said.
+ * what is said. (But for a number that was said again, with peers in the sum who came later than it
+ * was made: its share is that of fewer peers, and the error up to an eighth larger.)
  */
 #include <inttypes.h>
 #include <math.h>

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/writer.h"
 #include "experiment/report.h"
 
 enum { CELL = 600 };
@@ -75,7 +76,8 @@ static void guarantee_words(const tacit_report_run *run, char *out, size_t size)
     snprintf(out, size,
              "at delta %g, for one %s (adjacency %s), mechanism %s, against an adversary \"%s\" "
              "that sees %s%s",
-             run->delta, run->unit, run->adjacency, run->mechanism, run->adversary, run->sees,
+             tacit_rounded_up(run->delta), run->unit, run->adjacency, run->mechanism,
+             run->adversary, run->sees,
              tacit_json_first(&run->summary, run->leaks) ? "; beside what leaks" : "");
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/writer.h"
 #include "config/settings.h"
 #include "experiment/session.h"
 #include "experiment/sweep.h"
@@ -60,7 +61,8 @@ static char *guarantee(const tacit_sweep *sweep, const tacit_session *s)
     const size_t leaks = tacit_session_leaks(s, leak);
     tacit_writer out = {0};
     tacit_write_format(&out, "delta %g for one %s (%s) against an adversary %s",
-                       tacit_session_delta(s), tacit_unit_name((tacit_unit)privacy->unit),
+                       tacit_rounded_up(tacit_session_delta(s)),
+                       tacit_unit_name((tacit_unit)privacy->unit),
                        tacit_adjacency_name((tacit_adjacency)privacy->adjacency),
                        tacit_trust_name(tacit_protocol_trust(s->experiment->protocol,
                                                              s->experiment->protocol_options)));

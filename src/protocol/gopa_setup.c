@@ -197,8 +197,8 @@ static tacit_status set_up(void *shared, const void *options, const tacit_setup 
     s->plan.rounds = (uint64_t)s->options.rounds;
     s->plan.board = s->options.board;
     /* Where the budget is for one word, that word is said again rather than lost. */
-    s->plan.again = s->options.rounds == 1 && s->options.spares == 0 &&
-                    s->options.masks == GOPA_UNIFORM;
+    s->plan.again =
+        s->options.rounds == 1 && s->options.spares == 0 && s->options.masks == GOPA_UNIFORM;
     s->plan.child = 1;
     s->plan.delta = setup->privacy->mechanism != TACIT_MECHANISM_NONE ? setup->privacy->delta : 0;
     status = plan_cost(s, setup, err);

@@ -312,7 +312,8 @@ static void set_words(tacit_reproduced *out, const study *s)
         (long long)t->options.totals.tries);
     figure_set(out, "planned",
                "variance of the sum = sigma^2 members / parts, parts = ceil((1 - absent) of who "
-               "said HERE, less one with uniform masks) - colluders (gaussian masks: divided by "
+               "said HERE, less one where a number can be said again) - colluders (gaussian masks: "
+               "divided by "
                "1 + slack, rounded down)");
     figure_set(out, "privacy",
                "epsilon %g, delta %g; unit: user; adjacency: replace; adversary: %u agents of the "

@@ -552,6 +552,7 @@ diffusion: one release for all links@src/protocol/diffusion_setup.c@s|rounds \* 
 diffusion: spent not kept@src/protocol/diffusion_tell.c@s|        self->spent = true;|        return TACIT_EBUDGET;|@unit/diffusion_test
 diffusion: said not saved@src/protocol/diffusion.c@s|    tacit_save_public(saver, self->said);|    tacit_save_public(saver, NULL);|@unit/diffusion_test
 diffusion: own copy keeps a@src/protocol/diffusion.c@s|cancels ? 1 : 1 - others|1 - others|@unit/diffusion_reference_test
+sums: own seeds follow from the secret of the epoch alone@src/protocol/sums_member.c@s/fresh\[k\] ^= a->s/fresh[k] = a->s/@unit/sums_attack_test
 sums: a receiver among its members@src/protocol/sums_keys.c@s#agent == tacit_facts_of(&a->env)->neighbour\[slot\])#false)#@unit/sums_attack_test
 sums: degrees not in the masks@src/protocol/sums_member.c@s#.terms_len = sizeof terms}#.terms_len = 0}#@unit/sums_attack_test
 sums: a repeated call keeps others waiting@src/protocol/sums_member.c@s#    sums_pass(a->s, slot, call.round - 1);#    receiver->age = 0; sums_pass(a->s, slot, call.round - 1);#@unit/sums_attack_test

@@ -82,7 +82,7 @@ typedef struct tacit_mask {
 /* The key of a pair at a place; the same at both ends. */
 void tacit_mask_derive(uint8_t key[TACIT_MASK_KEY], const uint8_t shared[TACIT_MASK_KEY],
                        const tacit_mask_place *place, tacit_agent one, tacit_agent other);
-/* A member's own seed for one try, from 32 secret bytes of its epoch. */
+/* A member's own seed for one try, from 32 secret bytes. */
 void tacit_mask_own(uint8_t seed[TACIT_MASK_KEY], const uint8_t secret[TACIT_MASK_KEY],
                     const tacit_mask_place *place, uint64_t round, uint32_t attempt);
 

@@ -11,7 +11,7 @@
 #include "data/shard.h"
 #include "experiment/run.h"
 
-#define FORMAT 1
+#define FORMAT 2
 
 static void hash_shards(crypto_generichash_state *hash, const tacit_dataset *data)
 {

@@ -21,6 +21,12 @@
 #define SUMS_SHUNNED 16                /* rounds that who withheld a seed is left out for */
 #define SUMS_BAD_PAGES 8               /* of a receiver and epoch that are read */
 
+/* What an agent draws, numbered apart: seeds of its keys by epoch (below SUMS_ROUNDS), and what is
+ * mixed into the own seed of a word, by receiver, attempt and round. */
+#define SUMS_DRAW_KEYS(epoch) (epoch)
+#define SUMS_DRAW_OWN(slot, round, attempt) \
+    (UINT64_C(1) << 63 | (uint64_t)(slot) << 48 | (uint64_t)(attempt) << 32 | (round))
+
 typedef enum sums_phase {
     SUMS_IDLE,  /* between rounds */
     SUMS_KEYS,  /* waits for keys of this epoch */
@@ -91,8 +97,8 @@ typedef struct sums_slot {
     bool ready;      /* to be looked at */
     tacit_mask_turn turn;
     tacit_secret *held;
-    uint64_t held_round;                /* for which the protocol was asked, whatever it said */
-    uint8_t worded_set[TACIT_MASK_KEY]; /* of the latest word */
+    uint64_t held_round;         /* for which the protocol was asked, whatever it said */
+    uint8_t own[TACIT_MASK_KEY]; /* the own seed of the latest word */
     uint64_t worded_epoch;
     uint8_t set[TACIT_MASK_KEY]; /* whose masks are kept */
     uint64_t set_epoch;
@@ -107,7 +113,7 @@ struct tacit_sums {
     uint64_t next; /* begin this one; 0: none */
     uint64_t epoch;
     tacit_mask_keys keys;
-    uint8_t secret[TACIT_MASK_KEY]; /* of own seeds */
+    uint8_t secret[TACIT_MASK_KEY]; /* of own seeds, together with a fresh draw for each word */
     uint8_t signature[TACIT_SIGNATURE];
     uint32_t neighbours;
     uint32_t attempt;

@@ -67,6 +67,7 @@ void sums_forget_keys(const tacit_sums_plan *plan, tacit_sums *s)
     for (uint32_t k = 0; k < s->neighbours; k++) {
         sums_partner *partner = sums_directory(plan, s, k);
         tacit_mask_wipe(sums_masks(plan, s, k), plan->neighbours * sizeof(tacit_mask));
+        tacit_mask_wipe(s->slot[k].own, sizeof s->slot[k].own);
         s->slot[k].cached = false;
         for (uint32_t j = 0; j < s->slot[k].partners; j++)
             if (partner[j].knows == SUMS_AGREED) {
@@ -82,7 +83,7 @@ tacit_status sums_keys_renew(sums_at *a, uint64_t epoch)
     const tacit_facts *facts = tacit_facts_of(&a->env);
     uint8_t seed[2 * TACIT_MASK_KEY], text[TEXT];
     sums_forget_keys(a->plan, s);
-    tacit_draw(&a->env, epoch, seed, sizeof seed);
+    tacit_draw(&a->env, SUMS_DRAW_KEYS(epoch), seed, sizeof seed);
     tacit_mask_keys_make(&s->keys, seed);
     memcpy(s->secret, seed + TACIT_MASK_KEY, sizeof s->secret);
     tacit_mask_wipe(seed, sizeof seed);

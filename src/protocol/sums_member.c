@@ -218,6 +218,20 @@ static tacit_status hold(sums_at *a, uint32_t slot)
     return status == TACIT_OK && !receiver->held ? TACIT_NO : status;
 }
 
+/* The own seed of a word, drawn anew: two continuations of one memory image hide their numbers
+ * under different ones. It stays in the slot, to be told when the word is opened. */
+static void draw_own(sums_at *a, uint32_t slot, const sums_call *call)
+{
+    sums_slot *receiver = &a->s->slot[slot];
+    uint8_t fresh[TACIT_MASK_KEY];
+    const tacit_mask_place place = place_of(a, slot, receiver->set);
+    tacit_draw(&a->env, SUMS_DRAW_OWN(slot, call->round, call->attempt), fresh, sizeof fresh);
+    for (size_t k = 0; k < sizeof fresh; k++)
+        fresh[k] ^= a->s->secret[k];
+    tacit_mask_own(receiver->own, fresh, &place, call->round, call->attempt);
+    tacit_mask_wipe(fresh, sizeof fresh);
+}
+
 static tacit_status send_word(sums_at *a, uint32_t slot, const sums_call *call)
 {
     sums_slot *receiver = &a->s->slot[slot];
@@ -225,18 +239,14 @@ static tacit_status send_word(sums_at *a, uint32_t slot, const sums_call *call)
     tacit_public *word = sums_new(a, &a->plan->word, &status);
     if (status != TACIT_OK)
         return status;
-    uint8_t own[TACIT_MASK_KEY];
-    const tacit_mask_place place = place_of(a, slot, receiver->set);
     tacit_public_set_int(word, 0, 0, (int64_t)call->round);
     tacit_public_set_int(word, 0, 1, call->attempt);
-    tacit_mask_own(own, a->s->secret, &place, call->round, call->attempt);
+    draw_own(a, slot, call);
     status = tacit_mask_turn_call(&receiver->turn, call->round, call->attempt);
     if (status == TACIT_OK)
         status = tacit_mask_word(&receiver->turn, word, 1, receiver->held,
-                                 sums_masks(a->plan, a->s, slot), receiver->masks, own,
+                                 sums_masks(a->plan, a->s, slot), receiver->masks, receiver->own,
                                  tacit_own_error(&a->env));
-    tacit_mask_wipe(own, sizeof own);
-    memcpy(receiver->worded_set, receiver->set, sizeof receiver->set);
     receiver->worded_epoch = a->s->epoch;
     return sums_send(a, slot, TACIT_SUMS_WORD, word, status);
 }
@@ -302,13 +312,9 @@ tacit_status sums_on_open(sums_at *a, uint32_t slot, const tacit_public *v)
     tacit_public *seed = sums_new(a, &a->plan->seed, &status);
     if (status != TACIT_OK)
         return status;
-    uint8_t own[TACIT_MASK_KEY];
-    const tacit_mask_place place = place_of(a, slot, receiver->worded_set);
-    tacit_mask_own(own, a->s->secret, &place, (uint64_t)round, (uint32_t)tried);
     tacit_public_set_int(seed, 0, 0, round);
     tacit_public_set_int(seed, 0, 1, tried);
-    sums_put(seed, 1, 0, own, sizeof own);
-    tacit_mask_wipe(own, sizeof own);
+    sums_put(seed, 1, 0, receiver->own, sizeof receiver->own);
     if (receiver->held_round == (uint64_t)round)
         sums_drop_held(&a->env, receiver);
     sums_pass(a->s, slot, (uint64_t)round);

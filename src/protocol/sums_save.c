@@ -115,7 +115,7 @@ static void as_receiver(both *b, const tacit_sums_plan *plan, sums_slot *n)
     one_turn(b, &n->turn);
     one_secret(b, &n->held, &plan->number);
     one_u64(b, &n->held_round);
-    some_bytes(b, n->worded_set, sizeof n->worded_set);
+    some_bytes(b, n->own, sizeof n->own);
     one_u64(b, &n->worded_epoch);
     some_bytes(b, n->set, sizeof n->set);
     one_u64(b, &n->set_epoch);

@@ -216,6 +216,47 @@ static void test_honest_calls(void **state)
     done(b);
 }
 
+/* ---- two continuations of one memory image ---- */
+
+static uint8_t drawn; /* what the environment gives, all the same byte */
+
+static void draw_bytes(void *ctx, uint32_t channel, uint64_t counter, void *out, size_t len)
+{
+    (void)ctx, (void)channel, (void)counter;
+    memset(out, drawn, len);
+}
+
+/* Members are copied before they make their words, and both copies go on: the seeds under which
+ * they hide their numbers differ, since what the environment draws differs (snapshot_test). The
+ * seed that a copy tells is that of its word, also after a checkpoint in between. */
+static void test_own_seeds_of_words_are_drawn_anew(void **state)
+{
+    (void)state;
+    int64_t word[2]; /* its first number: what is held, masks of pairs, and the own mask */
+    for (int copy = 0; copy < 2; copy++) {
+        bench *b = scene(true);
+        tacit_public *sum = blank(b, &b->agent[LIAR].plan.number);
+        b->ops.random = draw_bytes;
+        drawn = (uint8_t)(1 + copy);
+        for (uint32_t k = 1; k < SIZE; k++)
+            call(b, k, 1, 1, ALL);
+        gather(b, sum, 1, 1, 1);
+        word[copy] = tacit_public_get_int(sum, 0, 0);
+        for (uint32_t k = 2; k < SIZE; k++)
+            gather(b, sum, k, 1, 1);
+        drawn = 3;
+        bench_reload(b, 1);
+        for (uint32_t k = 1; k < SIZE; k++)
+            open_it(b, k, 1, 1);
+        for (uint32_t k = 1; k < SIZE; k++)
+            uncover(b, sum, k, 1, 1);
+        assert_true(is_sum(sum, 1, ALL));
+        tacit_vector_drop(b->pool, tacit_vector_of_public(sum));
+        done(b);
+    }
+    assert_int_not_equal(word[0], word[1]);
+}
+
 /* ---- two sums of one round ---- */
 
 static void test_one_sum_a_round(void **state)
@@ -704,6 +745,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest_calls),
+        cmocka_unit_test(test_own_seeds_of_words_are_drawn_anew),
         cmocka_unit_test(test_one_sum_a_round),
         cmocka_unit_test(test_repeated),
         cmocka_unit_test(test_two_stories),

@@ -12,7 +12,7 @@
 #include "base/saver.h"
 #include "runtime/node/node.h"
 
-#define LAYOUT 2
+#define LAYOUT 3
 #define HEARD_BYTES (5 * 8 + TACIT_MARK_BYTES)
 
 /* ---- saving ---- */

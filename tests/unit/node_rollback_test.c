@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "node_scene.h"
+#include "runtime/node/store_inside.h"
 
 static void copy_folder(const nodes *all, uint32_t k, const char *from, const char *to)
 {
@@ -260,6 +261,72 @@ static void test_what_cannot_be_accepted(void **state)
     node_scene_clear(&s);
 }
 
+/* Agent 3 listens. */
+static tacit_status all_but_one_speak(tacit_env *env, const probe *p, probe_agent *self,
+                                      const tacit_event *event)
+{
+    return tacit_facts_of(env)->self == 3 ? TACIT_OK : node_scene_speak(env, p, self, event);
+}
+
+/* An agent that has released nothing is charged by the price of the node's other agent. */
+static void test_an_empty_ledger_among_others(void **state)
+{
+    (void)state;
+    node_scene s;
+    node_scene_init(&s, TACIT_WAKES);
+    s.probe.on = all_but_one_speak;
+    node_scene_open(&s);
+    node_scene_run(&s, 10);
+    assert_true(node_scene_releases(&s, 0) > 0);
+    assert_int_equal(node_scene_releases(&s, 3), 0);
+    nodes_crash(&s.all, 0);
+    s.all.place[0].accept_spent = 50;
+    open_node(&s, 0);
+    assert_int_equal(node_scene_releases(&s, 0), 50);
+    assert_int_equal(node_scene_releases(&s, 3), 50);
+    node_scene_clear(&s);
+}
+
+/* Nobody is charged if one cannot be: agent 3 has a larger budget, so it may release with less
+ * noise than agent 0 ever did. */
+static void test_all_or_nobody_is_charged(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    node_scene s;
+    node_scene_init(&s, TACIT_WAKES);
+    s.probe.on = all_but_one_speak;
+    node_scene_open(&s);
+    node_scene_run(&s, 10);
+    node_store *store = s.all.place[0].node->store;
+    const uint64_t before = node_scene_releases(&s, 0);
+    store->agents[0].holder.budget.epsilon = 1; /* the other has no limit */
+    s.all.place[0].node->plan.accept_spent = 50;
+    check_fails(node_accept_spent(s.all.place[0].node, &err), TACIT_EINPUT, &err, "agent 3");
+    assert_int_equal(node_scene_releases(&s, 0), before);
+    node_scene_clear(&s);
+}
+
+/* Where releases cost differently nobody knows the price of those that a ledger lacks. */
+static void test_no_number_where_costs_differ(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    node_scene s;
+    node_scene_init(&s, TACIT_WAKES);
+    s.all.world.privacy.policy = TACIT_POLICY_OPTIMAL;
+    node_scene_open(&s);
+    node_scene_run(&s, 5);
+    const uint64_t before = node_scene_releases(&s, 0);
+    nodes_crash(&s.all, 0);
+    s.all.place[0].accept_spent = 100;
+    check_fails(nodes_open(&s.all, 0, &err), TACIT_EINPUT, &err, "policy: optimal");
+    s.all.place[0].accept_spent = 0;
+    open_node(&s, 0);
+    assert_int_equal(node_scene_releases(&s, 0), before);
+    node_scene_clear(&s);
+}
+
 /* Agent 0 releases once and tells only agent 1. */
 static tacit_status whisper(tacit_env *env, const probe *p, probe_agent *self,
                             const tacit_event *event)
@@ -313,6 +380,9 @@ int main(void)
         cmocka_unit_test(test_pings_tell_it_too),
         cmocka_unit_test(test_accepted_as_spent),
         cmocka_unit_test(test_what_cannot_be_accepted),
+        cmocka_unit_test(test_an_empty_ledger_among_others),
+        cmocka_unit_test(test_all_or_nobody_is_charged),
+        cmocka_unit_test(test_no_number_where_costs_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,11 +41,24 @@ static bool is_unsure(const tacit_node *n)
     return false;
 }
 
+/* Everything that can be refused is, before a ledger is charged. */
+static tacit_status check_accepted(const tacit_node *n, tacit_error *err)
+{
+    const int policy = n->plan.privacy.policy;
+    if (policy != TACIT_POLICY_UNIFORM && n->plan.accept_spent != UINT64_MAX)
+        return tacit_fail(err, TACIT_EINPUT,
+                          "with \"privacy.policy: %s\" releases cost differently, and those that a "
+                          "ledger lacks may cost more than any that it knows: a number of them has "
+                          "no price; start the node with \"--accept-spent all\"",
+                          tacit_policy_names[policy]);
+    return node_store_may_accept(n->store, n->plan.accept_spent, err);
+}
+
 tacit_status node_accept_spent(tacit_node *n, tacit_error *err)
 {
-    tacit_status status = TACIT_OK;
     if (n->plan.accept_spent == 0)
         return TACIT_OK;
+    tacit_status status = check_accepted(n, err);
     for (uint32_t k = 0; k < n->plan.hosted_count && status == TACIT_OK; k++) {
         uint64_t charged = 0;
         status = node_store_accept(n->store, k, n->plan.accept_spent, n->time, &charged, err);

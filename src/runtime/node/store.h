@@ -83,9 +83,12 @@ uint64_t node_store_entries(const node_store *store, uint32_t index, uint8_t hea
 tacit_status node_store_past(node_store *store, uint32_t index, uint64_t entries,
                              uint8_t head[NODE_STORE_HEAD], bool *accepted, tacit_error *err);
 
-/* Charge as often as the costliest release so far costs, until there are `entries` of them or the
- * budget allows no more: that many may have been made that the ledger does not know. *charged: how
- * many that were. Refuses a ledger that tells no cost, and UINT64_MAX without a limit. */
+/* Can so many entries be accepted as spent, for all agents? Refuses, before anything is charged, if
+ * nobody knows what a release of some agent costs, and UINT64_MAX without a limit. */
+tacit_status node_store_may_accept(const node_store *store, uint64_t entries, tacit_error *err);
+/* Charge as often as the costliest release so far costs (of the node's other agents, if this one
+ * has none), until there are `entries` of them or the budget allows no more: that many may have
+ * been made that the ledger does not know. *charged: how many that were. */
 tacit_status node_store_accept(node_store *store, uint32_t index, uint64_t entries, double now,
                                uint64_t *charged, tacit_error *err);
 

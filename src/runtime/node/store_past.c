@@ -51,23 +51,61 @@ tacit_status node_store_past(node_store *store, uint32_t index, uint64_t entries
 
 /* ---- what nobody knows ---- */
 
-/* The costliest kind of release that there was, alone. */
-static const tacit_cost *costliest(const store_ledger *a)
+/* The costliest kind of release that a ledger knows, alone and by this budget, if it costs more
+ * than *most; else `best`. */
+static const tacit_cost *costliest(const store_ledger *a, const tacit_budget *budget,
+                                   const tacit_cost *best, double *most)
 {
     const tacit_ledger *ledger = tacit_ledger_file_ledger(a->file);
-    const tacit_cost *best = NULL;
-    double most = -1;
     for (uint32_t k = 0; k < ledger->count; k++) {
         tacit_ledger_entry entry = {.cost = ledger->entries[k].cost, .releases = 1};
         const tacit_ledger one = {.entries = &entry, .count = 1, .capacity = 1};
-        const double epsilon =
-            entry.cost == best ? -1 : tacit_ledger_epsilon(&one, &a->holder.budget);
-        if (!(epsilon <= most)) {
-            most = epsilon;
+        const double epsilon = entry.cost == best ? -1 : tacit_ledger_epsilon(&one, budget);
+        if (!(epsilon <= *most)) {
+            *most = epsilon;
             best = entry.cost;
         }
     }
     return best;
+}
+
+/* What a release costs that the agent's ledger lacks; NULL: nobody knows. An agent that has
+ * released nothing is taken for one of the node's others. Who has a smaller budget releases with
+ * more noise and tells nothing about it, unless everything is charged anyway. */
+static const tacit_cost *price(const node_store *store, uint32_t index, uint64_t entries)
+{
+    const tacit_budget *budget = &store->agents[index].holder.budget;
+    double most = -1;
+    const tacit_cost *best = costliest(&store->agents[index], budget, NULL, &most);
+    if (best)
+        return best;
+    for (uint32_t i = 0; i < store->count; i++) {
+        const store_ledger *other = &store->agents[i];
+        if (entries == UINT64_MAX || other->holder.budget.epsilon >= budget->epsilon)
+            best = costliest(other, budget, best, &most);
+    }
+    return best;
+}
+
+tacit_status node_store_may_accept(const node_store *store, uint64_t entries, tacit_error *err)
+{
+    tacit_status status = store_may_write(store, err);
+    for (uint32_t i = 0; i < store->count && !status; i++) {
+        const tacit_ledger_holder *holder = &store->agents[i].holder;
+        if (!price(store, i, entries))
+            return tacit_fail(
+                err, TACIT_EINPUT,
+                "agent %llu \"%.100s\" has released nothing by its ledger, so nobody knows "
+                "what a release costs: nothing can be accepted as spent",
+                (unsigned long long)holder->agent, holder->name);
+        if (entries == UINT64_MAX && isinf(holder->budget.epsilon))
+            return tacit_fail(
+                err, TACIT_EINPUT,
+                "agent %llu \"%.100s\" has no limit to spend: say how many releases count "
+                "as spent",
+                (unsigned long long)holder->agent, holder->name);
+    }
+    return status;
 }
 
 /* Unlike a release it is not in hand afterwards if it fails: nothing was computed. */
@@ -87,22 +125,11 @@ tacit_status node_store_accept(node_store *store, uint32_t index, uint64_t entri
 {
     store_ledger *a = &store->agents[index];
     uint8_t head[NODE_STORE_HEAD];
-    tacit_status status = store_may_write(store, err);
-    const tacit_cost *known = costliest(a);
     *charged = 0;
-    if (!status && !known)
-        return tacit_fail(
-            err, TACIT_EINPUT,
-            "agent %llu \"%.100s\" has released nothing by its ledger, so nobody knows "
-            "what a release costs: nothing can be accepted as spent",
-            (unsigned long long)a->holder.agent, a->holder.name);
-    if (!status && entries == UINT64_MAX && isinf(a->holder.budget.epsilon))
-        return tacit_fail(
-            err, TACIT_EINPUT,
-            "agent %llu \"%.100s\" has no limit to spend: say how many releases count "
-            "as spent",
-            (unsigned long long)a->holder.agent, a->holder.name);
-    tacit_cost cost = known ? *known : (tacit_cost){0};
+    tacit_status status = node_store_may_accept(store, entries, err);
+    if (status)
+        return status;
+    tacit_cost cost = *price(store, index, entries);
     cost.what = accepted_as;
     while (!status && node_store_entries(store, index, head) < entries) {
         status = accept_one(a, &cost, now, err);

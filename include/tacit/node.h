@@ -136,7 +136,9 @@ typedef struct tacit_node_plan {
 
 typedef struct tacit_node tacit_node;
 
-/* Checks the plan, opens or resumes the folder, listens. */
+/* Checks the plan, opens or resumes the folder, listens. A node counts its own run only: what other
+ * runs over the same records have spent is counted by tacit_peer_reserve, before tacit_node_run,
+ * and tacit_peer_settle, after it (tacit/consortium.h). */
 tacit_status tacit_node_create(tacit_node **out, const tacit_node_plan *plan, tacit_error *err);
 /* To the end of the run, or until *stop: then TACIT_EINTERRUPTED, everything saved. TACIT_EVERIFY:
  * peers have heard more of us than our ledger knows. */

@@ -215,10 +215,11 @@ static tacit_status each_dealt_row(const tacit_dataset *data, tacit_print_visit 
 
 /* ---- all sources ---- */
 
-/* A pipe was read to its end when records were loaded. */
-static bool can_read_again(const tacit_data_options *o)
+bool tacit_data_can_read_again(const tacit_data_options *o)
 {
     tacit_paths paths;
+    if (tacit_source_is_drawn(o->source) || o->source == TACIT_SOURCE_SHARDS)
+        return true;
     bool regular = tacit_paths_split(&paths, o->path, o->folder, "path", NULL) == TACIT_OK;
     for (size_t k = 0; regular && k < paths.count; k++) {
         struct stat about;
@@ -233,7 +234,7 @@ tacit_status tacit_data_each_print(const tacit_data_options *o, const tacit_data
 {
     if (tacit_source_is_drawn(o->source))
         return TACIT_OK;
-    if (o->source == TACIT_SOURCE_SHARDS || !can_read_again(o))
+    if (o->source == TACIT_SOURCE_SHARDS || !tacit_data_can_read_again(o))
         return each_dealt_row(data, visit, ctx, err);
     if (o->source == TACIT_SOURCE_CSV || o->source == TACIT_SOURCE_LIBSVM ||
         o->source == TACIT_SOURCE_RATINGS)

@@ -41,4 +41,8 @@ tacit_status tacit_file_each_print(const char *path, tacit_print_visit *visit, v
 tacit_status tacit_text_each_print(const char *text, size_t len, bool header,
                                    tacit_print_visit *visit, void *ctx, tacit_error *err);
 
+/* False: the records came through a pipe, which was read to its end when they were loaded. Then
+ * their rows as dealt are taken, which other runs, with other options, have otherwise. */
+bool tacit_data_can_read_again(const tacit_data_options *o);
+
 #endif

@@ -123,6 +123,12 @@ static tacit_status make_records(tacit_lifetime_records **out, const tacit_lifet
                                  const tacit_peer *peer, tacit_error *err)
 {
     const char *given = tacit_peer_plan(peer)->options->records;
+    *out = NULL;
+    if (!given[0] && !tacit_peer_plan(peer)->options->data_set[0] &&
+        !tacit_data_can_read_again(tacit_peer_data(peer)))
+        return tacit_fail(err, TACIT_EINPUT,
+                          "the records of \"data.path\" came through a pipe and cannot be known "
+                          "again by other runs; give a file, or name them by \"node.data-set\"");
     tacit_status status = tacit_lifetime_records_new(out, ledger, err);
     if (!status && given[0])
         return tacit_file_each_print(given, add_record, *out, err);

@@ -130,6 +130,11 @@ node fourth 0
 grep -q 'patients' fourth/err-0.txt && grep -q 'tacit ledger show' fourth/err-0.txt || complain "$(cat fourth/err-0.txt)"
 node fourth 0 node.data-set=strangers
 [ $? -eq 3 ] || complain "another name: not exit 3: $(cat fourth/err-0.txt)"
+# A pipe cannot be read again: its records would be new ones with every other scale.
+mkfifo pipe.csv
+cat alice.csv >pipe.csv & writer=$!
+expect 3 'came through a pipe' "$TACIT" node -c fourth/node-000/node.yaml --set data.path="$PWD/pipe.csv"
+kill $writer 2>/dev/null
 grep -q '"patients"' fourth/err-0.txt || complain "whose records? $(cat fourth/err-0.txt)"
 sed 's/,/ ; /g' alice.csv | sort | tail -n 7 >some.csv # another hand, other lines
 node fourth 0 data.path=some.csv data.separator=semicolon data.divide=50

@@ -214,6 +214,8 @@ lifetime: a lost folder is not charged@src/privacy/lifetime.c@s/memcmp(e->nonce,
 lifetime: beyond the budget@src/privacy/lifetime.c@s/else if (!status \&\& !(after <= set->terms.epsilon)) {/else if (false) {/@unit/lifetime_crash_test
 lifetime: shared records unnoticed@src/privacy/lifetime_records.c@s/        if (set == SIZE_MAX)/        if (true)/@unit/lifetime_test
 lifetime: more released than planned@src/privacy/lifetime.c@s/covers ? LIFETIME_SETTLE : LIFETIME_EXCEED/LIFETIME_SETTLE/@unit/lifetime_test
+lifetime: an older copy of a run returns what was used@src/privacy/lifetime.c@s/(settled || !contains(actual, \&before))/settled/@unit/lifetime_test
+lifetime: a second holder is not charged@src/privacy/lifetime.c@s/(settled || !contains(actual, \&before))/!contains(actual, \&before)/@unit/lifetime_test
 lifetime: settled before it has ended@src/privacy/lifetime_state.c@s/if (entry->state != TACIT_LIFETIME_SETTLED)/if (false)/@unit/lifetime_crash_test
 lifetime: no turns@src/privacy/lifetime_file.c@s/l->looking ? "BEGIN" : "BEGIN IMMEDIATE"/"BEGIN"/@unit/lifetime_crash_test
 lifetime: events not verified@src/privacy/lifetime_rows.c@s/if (!tacit_mac_equal(mac, l->chain.mac))/if (false)/@unit/lifetime_disk_test

@@ -153,7 +153,9 @@ tacit_status tacit_lifetime_reserve(tacit_lifetime *ledger, const tacit_lifetime
  * of plan.risk was really taken. If the plan does not cover it, plan and actual are both charged,
  * and TACIT_EBUDGET says so. Of a block, actual entries take its place if they are within
  * (epsilon, delta) and need no more room under the filter; else the block stays.
- * Settling again with the same entries is fine. */
+ * Settling again with the same entries is fine. With others, or after the run was opened again
+ * with entries that lack some that were settled before, another copy of the run's folder was in
+ * use: plan and actual are both charged, and TACIT_EBUDGET says so. */
 tacit_status tacit_lifetime_settle(tacit_lifetime *ledger, uint64_t reservation,
                                    const tacit_ledger_entry *actual, size_t count, double risk,
                                    double now, tacit_error *err);

@@ -377,10 +377,11 @@ static tacit_status reserve_again(tacit_lifetime *l, size_t k, size_t set,
                           "does not change; start another run",
                           e->run);
     if (e->state == TACIT_LIFETIME_OVERRUN)
-        return tacit_fail(err, TACIT_EBUDGET,
-                          "run \"%.150s\" of this agent has released more than it reserved; it may "
-                          "not go on",
-                          e->run);
+        return tacit_fail(
+            err, TACIT_EBUDGET,
+            "run \"%.150s\" of this agent has released more than it reserved, or from "
+            "two copies of its folder; it may not go on",
+            e->run);
     if (e->state == TACIT_LIFETIME_RESERVED)
         return TACIT_OK;
     tacit_status status = check_fits(&l->book, set, k, plan, err);
@@ -488,12 +489,48 @@ static tacit_status settle_block(const lifetime_book *book, size_t set, size_t k
     return status;
 }
 
-static tacit_status exceeded(const lifetime_entry *e, const lifetime_set *set, tacit_error *err)
+static uint64_t releases_at(const tacit_lifetime_plan *plan, const tacit_cost *cost)
 {
+    uint64_t releases = 0;
+    for (size_t k = 0; k < plan->count; k++)
+        if (tacit_cost_same(plan->items[k].cost, cost))
+            releases += plan->items[k].releases;
+    return releases;
+}
+
+/* A run's own ledger only grows: what was settled before is in it, or it is another copy. */
+static bool contains(const tacit_lifetime_plan *actual, const tacit_lifetime_plan *before)
+{
+    for (size_t k = 0; k < before->count; k++)
+        if (releases_at(actual, before->items[k].cost) < releases_at(before, before->items[k].cost))
+            return false;
+    return true;
+}
+
+static tacit_status exceeded(const lifetime_entry *e, const lifetime_set *set, bool copied,
+                             tacit_error *err)
+{
+    if (copied)
+        return tacit_fail(
+            err, TACIT_EBUDGET,
+            "run \"%.150s\" on data set \"%.150s\" was settled before with other "
+            "releases: an older copy of the run's folder seems to be in use; its plan "
+            "and what it released now are both charged",
+            e->run, set->name);
     return tacit_fail(err, TACIT_EBUDGET,
                       "run \"%.150s\" has released more than it had reserved on data set "
                       "\"%.150s\"; its plan and what it released are both charged",
                       e->run, set->name);
+}
+
+/* What takes the place of a plan that covers it, and what was settled before. */
+static tacit_status settle_covered(const lifetime_book *book, size_t set, size_t k,
+                                   tacit_lifetime_plan *actual, tacit_error *err)
+{
+    const lifetime_entry *e = &book->entries[k];
+    if (e->actual.block) /* nobody has written down which releases it stands for */
+        *actual = lifetime_plan_of(&e->actual);
+    return e->plan.block && actual->count > 0 ? settle_block(book, set, k, actual, err) : TACIT_OK;
 }
 
 static tacit_status settle_in(tacit_lifetime *l, uint64_t id, tacit_lifetime_plan *actual,
@@ -508,20 +545,25 @@ static tacit_status settle_in(tacit_lifetime *l, uint64_t id, tacit_lifetime_pla
     const lifetime_entry *e = &l->book.entries[k];
     const size_t at = lifetime_resolve(&l->book, e->set);
     const lifetime_set *set = &l->book.sets[at];
+    /* `before` is empty if it was never settled. */
     tacit_lifetime_plan plan = lifetime_plan_of(&e->plan), before = lifetime_plan_of(&e->actual);
+    const bool settled = e->state == TACIT_LIFETIME_SETTLED;
     actual->unit = plan.unit;
     actual->adjacency = plan.adjacency;
-    if (e->state == TACIT_LIFETIME_OVERRUN)
-        return exceeded(e, set, err);
-    if (e->state == TACIT_LIFETIME_SETTLED)
-        return before.block || lifetime_same_plan(&before, actual)
-                   ? TACIT_OK
-                   : tacit_fail(err, TACIT_EUSAGE,
-                                "run \"%.150s\" was settled before, with other releases", e->run);
+    actual->risk = fmax(actual->risk, before.risk);
     bool covers;
     tacit_status status = lifetime_covers(&set->terms, &plan, actual, &covers, err);
-    if (!status && covers && plan.block && actual->count > 0)
-        status = settle_block(&l->book, at, k, actual, err);
+    if (status)
+        return status;
+    if (e->state == TACIT_LIFETIME_OVERRUN)
+        return exceeded(e, set, covers, err);
+    if (settled && covers && (before.block || lifetime_same_plan(&before, actual)))
+        return TACIT_OK;
+    /* The plan covers what was settled before, so that with it both are charged. */
+    const bool copied = covers && (settled || !contains(actual, &before));
+    covers = covers && !copied;
+    if (covers)
+        status = settle_covered(&l->book, at, k, actual, err);
     if (status)
         return status;
     lifetime_event event = {.kind = covers ? LIFETIME_SETTLE : LIFETIME_EXCEED,
@@ -532,8 +574,8 @@ static tacit_status settle_in(tacit_lifetime *l, uint64_t id, tacit_lifetime_pla
     *changed = true;
     *over = !covers;
     status = lifetime_append(l, &event, err);
-    if (!status && *over)
-        exceeded(&l->book.entries[k], &l->book.sets[at], err); /* told once it is written */
+    if (!status && *over) /* told once it is written */
+        exceeded(&l->book.entries[k], &l->book.sets[at], copied, err);
     return status;
 }
 

@@ -160,7 +160,6 @@ static void test_what_is_unused_returns_at_a_clean_end(void **state)
     check_ok(tacit_lifetime_settle(l, id, &used, 1, 0, 3, &err), &err);
     assert_in_range((int)(1000 * life_spent(l, "patients")), 900, 1100);
     check_ok(tacit_lifetime_settle(l, id, &used, 1, 0, 3, &err), &err); /* twice is fine */
-    check_fails(tacit_lifetime_settle(l, id, NULL, 0, 0, 3, &err), TACIT_EUSAGE, &err, "settled");
     check_fails(tacit_lifetime_settle(l, 99, NULL, 0, 0, 3, &err), TACIT_EUSAGE, &err, "99");
     life_reserve(l, &next);
     /* The first run goes on: its whole plan would count again, and does not fit any more. */
@@ -207,6 +206,65 @@ static void test_more_than_planned_is_charged_and_told(void **state)
         tacit_lifetime_view_free(view);
         tacit_lifetime_close(l);
     }
+}
+
+/* A copy of the run's folder from before its last releases has the same nonce: what the other copy
+ * has settled stays charged, whether the run was opened again or not. */
+static void test_an_older_copy_returns_nothing(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    const tacit_cost cost = gaussian_cost("gradient", 40), small = gaussian_cost("rare", 400);
+    const tacit_ledger_entry item = item_of(&cost, 100), used = item_of(&cost, 60),
+                             less = item_of(&cost, 10), more = item_of(&cost, 70),
+                             other = item_of(&small, 80);
+    const tacit_ledger_entry *const copies[] = {&less, &other, NULL, &more};
+    for (int k = 0; k < 8; k++) {
+        const tacit_ledger_entry *copy = copies[k / 2];
+        const bool reopened = k % 2;
+        tacit_lifetime *l = fresh(9);
+        tacit_lifetime_request r = life_request("patients", "run", &item);
+        const uint64_t id = life_reserve(l, &r);
+        check_ok(tacit_lifetime_settle(l, id, &used, 1, 0, 2, &err), &err);
+        const double before = life_spent(l, "patients");
+        if (reopened)
+            assert_int_equal(life_reserve(l, &r), id);
+        if (reopened && copy == &more) /* the same folder, and it went on */
+            check_ok(tacit_lifetime_settle(l, id, copy, 1, 0, 3, &err), &err);
+        else
+            check_fails(tacit_lifetime_settle(l, id, copy, copy != NULL, 0, 3, &err), TACIT_EBUDGET,
+                        &err, "an older copy");
+        assert_true(life_spent(l, "patients") > before);
+        tacit_lifetime_close(l);
+    }
+}
+
+/* Nor does it of a block that stayed, since it needs less room than what was released. */
+static void test_an_older_copy_of_a_block(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    const tacit_cost cost = gaussian_cost("gradient", 60), small = gaussian_cost("gradient", 400);
+    const tacit_ledger_entry used = item_of(&cost, 100), less = item_of(&small, 10);
+    tacit_lifetime *l = fresh(1.75);
+    tacit_loss loss;
+    tacit_lifetime_request r = life_request("patients", "run", NULL);
+    r.plan.block = true;
+    r.plan.delta = 0;
+    life_reserve(l, &r);
+    r.run = "other";
+    r.plan.delta = 4e-6;
+    tacit_cost_loss(&cost, 100, &loss);
+    check_ok(tacit_account_epsilon(TACIT_BY_PLD, &loss, 1, 4e-6, &r.plan.epsilon, &err), &err);
+    const uint64_t id = life_reserve(l, &r);
+    const double spent = life_spent(l, "patients");
+    assert_float_equal(spent, 1 + r.plan.epsilon, 1e-9);
+    check_ok(tacit_lifetime_settle(l, id, &used, 1, 0, 2, &err), &err);
+    assert_float_equal(life_spent(l, "patients"), spent, 0);
+    assert_int_equal(life_reserve(l, &r), id);
+    check_ok(tacit_lifetime_settle(l, id, &less, 1, 0, 3, &err), &err);
+    assert_float_equal(life_spent(l, "patients"), spent, 0);
+    tacit_lifetime_close(l);
 }
 
 /* ---- blocks and risks ---- */
@@ -570,6 +628,8 @@ int main(void)
         cmocka_unit_test(test_the_same_run_is_charged_once),
         cmocka_unit_test(test_what_is_unused_returns_at_a_clean_end),
         cmocka_unit_test(test_more_than_planned_is_charged_and_told),
+        cmocka_unit_test(test_an_older_copy_returns_nothing),
+        cmocka_unit_test(test_an_older_copy_of_a_block),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_blocks_used_up),
         cmocka_unit_test(test_shared_records_make_one_data_set),

@@ -10,14 +10,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
+#include "node_scene.h"
 #include "nodes.h"
 #include "protocol/chorus.h"
 #include "protocol/diffusion.h"
 #include "protocol/gopa_inside.h"
 #include "protocol/sums_inside.h"
 #include "protocol/totals_inside.h"
+#include "runtime/node/store_inside.h"
 #include "stage.h"
 
 enum { NODES = 2, SECRETS = 4096, KEY = TACIT_MASK_KEY };
@@ -258,6 +261,80 @@ static void test_a_lost_key_is_told(void **state)
     scene_clear(&c);
 }
 
+static void key_of(char path[1300], const node_scene *s)
+{
+    snprintf(path, 1300, "%s/state.key", s->all.place[0].options.folder);
+}
+
+/* An agent that owes more than its budget keeps no state. When the run has ended nothing of it may
+ * need the key, which is gone: the node can be started again, and knows that it is over. */
+static void test_a_silent_agent_needs_no_key(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    char path[1300];
+    node_scene s;
+    node_scene_init(&s, TACIT_WAKES);
+    key_of(path, &s);
+    s.all.until = 10;
+    node_scene_open(&s);
+    node_scene_run(&s, 4);
+    assert_int_equal(node_checkpoint(s.all.place[0].node), TACIT_OK);
+    for (uint32_t k = 0; k < s.all.place[0].count; k++)
+        s.all.place[0].node->store->agents[k].barred = true;
+    node_scene_run(&s, 100);
+    assert_int_equal(s.all.place[0].node->phase, NODE_ENDED);
+    assert_int_not_equal(access(path, F_OK), 0);
+    nodes_crash(&s.all, 0);
+    check_ok(nodes_open(&s.all, 0, &err), &err);
+    assert_true(s.all.place[0].node->resumed_end);
+    node_scene_clear(&s);
+}
+
+/* The last states could not be written: those before them need the key. */
+static void test_the_key_stays_if_the_end_is_not_written(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    char path[1300];
+    node_scene s;
+    node_scene_init(&s, TACIT_WAKES);
+    key_of(path, &s);
+    s.all.until = 10;
+    node_scene_open(&s);
+    node_scene_run(&s, 4);
+    node_store *store = s.all.place[0].node->store;
+    check_ok(node_store_begin(store, 4, &err), &err); /* so that no other checkpoint can begin */
+    node_scene_run(&s, 100);
+    assert_int_equal(s.all.place[0].node->phase, NODE_ENDED);
+    assert_true(nodes_logged(&s.all, 0, "checkpoint_failed", ""));
+    assert_int_equal(access(path, F_OK), 0);
+    nodes_crash(&s.all, 0);
+    check_ok(nodes_open(&s.all, 0, &err), &err);
+    node_scene_clear(&s);
+}
+
+/* A crash between overwriting the key and removing it leaves zeros, which are no key. */
+static void test_zeros_are_no_key(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[TACIT_KEY_BYTES];
+    tacit_error err = {0};
+    char path[1300];
+    node_scene s;
+    node_scene_init(&s, TACIT_WAKES);
+    key_of(path, &s);
+    s.all.until = 10;
+    node_scene_open(&s);
+    node_scene_run(&s, 100);
+    nodes_crash(&s.all, 0);
+    check_ok(tacit_file_replace(path, 0600, zeros, sizeof zeros, "key file", &err), &err);
+    check_ok(nodes_open(&s.all, 0, &err), &err);
+    assert_false(s.all.place[0].node->store->state_keyed);
+    assert_int_not_equal(access(path, F_OK), 0);
+    node_scene_clear(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +342,9 @@ int main(void)
         cmocka_unit_test(test_chorus_forgets),
         cmocka_unit_test(test_diffusion_forgets),
         cmocka_unit_test(test_a_lost_key_is_told),
+        cmocka_unit_test(test_a_silent_agent_needs_no_key),
+        cmocka_unit_test(test_the_key_stays_if_the_end_is_not_written),
+        cmocka_unit_test(test_zeros_are_no_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

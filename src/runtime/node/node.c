@@ -195,13 +195,15 @@ static tacit_status restore_agent(tacit_node *n, node_agent *a, tacit_error *err
     a->counter = n->incarnation << 16;
     tacit_status status = node_store_restore(n->store, a->index, &state, &state_len, &frames,
                                              &frames_len, &current, err);
-    if (status == TACIT_OK && state)
+    const bool kept = state && state_len > 0;
+    n->resumed_end |= state && !kept; /* of an agent that was silent at the end nothing is kept */
+    if (status == TACIT_OK && kept)
         status = node_load_agent(n, a, state, state_len, err);
     if (status == TACIT_OK && frames)
         status = node_load_frames(n, a, frames, frames_len, err);
     uint8_t head[NODE_STORE_HEAD];
     n->unsure |= (state || frames) && node_store_entries(n->store, a->index, head) > 0;
-    if (status == TACIT_OK && state) {
+    if (status == TACIT_OK && kept) {
         log_fields f;
         log_begin(&f);
         log_u64(&f, "agent", a->plan->agent);
@@ -413,8 +415,8 @@ void node_finish(tacit_node *n)
         if (n->agents[k].started)
             node_handle(n, &n->agents[k], n->time, &finish);
     node_store_last(n->store);
-    node_checkpoint(n);
-    forget_secrets(n);
+    if (node_checkpoint(n) == TACIT_OK) /* else what is on the disk needs the key */
+        forget_secrets(n);
     if (node_store_mute(n->store))
         node_fail(n, TACIT_EINPUT,
                   "the run has ended, but the disk took no more: what was computed last is neither "

@@ -404,8 +404,8 @@ tacit_status node_load_frames(tacit_node *node, node_agent *agent, const uint8_t
 /* One agent to the store, before what it said leaves though nothing was released: agents that take
  * turns must not forget whose it is. */
 tacit_status node_save_first(tacit_node *node, const node_agent *agent);
-/* All agents to the store. A failure is logged, not fatal. */
-void node_checkpoint(tacit_node *node);
+/* All agents to the store. A failure is logged, not fatal; TACIT_NO: the store is mute. */
+tacit_status node_checkpoint(tacit_node *node);
 
 /* ---- look.c ---- */
 /* All but what links know. */

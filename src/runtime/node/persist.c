@@ -310,11 +310,11 @@ tacit_status node_save_first(tacit_node *n, const node_agent *a)
     return status;
 }
 
-void node_checkpoint(tacit_node *n)
+tacit_status node_checkpoint(tacit_node *n)
 {
     tacit_error why = {0};
     if (node_store_mute(n->store))
-        return;
+        return TACIT_NO;
     tacit_status status = node_store_begin(n->store, n->now - n->origin, &why);
     for (uint32_t k = 0; k < n->plan.hosted_count && status == TACIT_OK; k++) {
         if (!n->agents[k].started)
@@ -330,10 +330,11 @@ void node_checkpoint(tacit_node *n)
     if (status == TACIT_OK) {
         n->checkpoints++;
         node_keep_peers(n);
-        return;
+        return TACIT_OK;
     }
     log_fields f;
     log_begin(&f);
     log_text(&f, "why", why.text);
     node_note(n, TACIT_LOG_ERROR, "checkpoint_failed", &f);
+    return status;
 }

@@ -301,9 +301,12 @@ tacit_status node_store_put(node_store *store, uint32_t index, const void *state
 {
     tacit_error why = {0};
     tacit_status status = check_within(store, err);
-    if (status || store->agents[index].barred) /* its state has seen what nobody paid for */
+    const bool barred = store->agents[index].barred; /* its state has seen what nobody paid for */
+    if (status || (barred && !store->last))
         return status;
-    const void *bytes = state ? state : "";
+    const void *bytes = state && !barred ? state : "";
+    if (barred) /* what is there needs the key, which will be gone */
+        len = 0;
     status = store_seal(store, &bytes, &len, &why);
     if (!status)
         status = store_db_write_state(store, STORE_SET_STATE, index, bytes, len, &why);

@@ -93,7 +93,8 @@ tacit_status node_store_accept(node_store *store, uint32_t index, uint64_t entri
                                uint64_t *charged, tacit_error *err);
 
 /* A checkpoint: begin, put for each agent, end. One transaction. Refused while mute. What is put
- * for an agent that must stay silent for good is dropped. */
+ * for an agent that must stay silent for good is dropped; after node_store_last a state of no bytes
+ * takes the place of what was kept of it. */
 tacit_status node_store_begin(node_store *store, double elapsed, tacit_error *err);
 tacit_status node_store_put(node_store *store, uint32_t index, const void *state, size_t len,
                             tacit_error *err);

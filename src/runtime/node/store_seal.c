@@ -56,6 +56,13 @@ tacit_status store_key_find(node_store *store, tacit_error *err)
     if (access(path, F_OK) == 0)
         status = tacit_key_read(&store->state_key, path, err);
     store->state_keyed = status == TACIT_OK && access(path, F_OK) == 0;
+    /* Zeros are what a crash left of a key that was being forgotten. */
+    if (store->state_keyed && sodium_is_zero(store->state_key.bytes, TACIT_KEY_BYTES)) {
+        store->state_keyed = false;
+        if (unlink(path) != 0 || !tacit_sync_folder_of(path))
+            status = tacit_fail(err, TACIT_EINPUT, "cannot remove \"%.300s\": %s", path,
+                                strerror(errno));
+    }
     free(path);
     return status;
 }

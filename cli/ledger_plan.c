@@ -242,6 +242,14 @@ static tacit_status tell(const answer *a, const ledger_flags *f, tacit_error *er
                       a->after, a->terms.epsilon, a->set ? a->set->set->name : "a new data set");
 }
 
+/* Neither the ledger nor its key: nobody has spent anything. A key alone means that it was lost. */
+static bool is_unused(const char *path)
+{
+    char key[CLI_PATH_MAX + 8];
+    snprintf(key, sizeof key, "%s.key", path);
+    return access(path, F_OK) != 0 && access(key, F_OK) != 0;
+}
+
 tacit_status ledger_life_plan(const cli_args *args, tacit_error *err)
 {
     const ledger_flags *f = args->flags;
@@ -256,7 +264,7 @@ tacit_status ledger_life_plan(const cli_args *args, tacit_error *err)
     char path[CLI_PATH_MAX];
     if (!status)
         status = cli_lifetime_path(path, *f->lifetime ? f->lifetime : p.file, false, err);
-    if (!status && access(path, F_OK) == 0) /* else nobody has spent anything */
+    if (!status && !is_unused(path))
         status = ledger_life_open(&l, path, false, err);
     if (!status)
         status = find_set(&a, &l, *f->data_set ? f->data_set : p.name, err);

@@ -153,6 +153,8 @@ says 'one more run would be allowed' \
 says '"allowed": true' "$TACIT" ledger plan --mechanism gaussian --noise 50 --data-set patients --json
 expect 2 '--data-set NAME' "$TACIT" ledger plan --epsilon 1
 expect 2 'what would run?' "$TACIT" ledger plan
+cp "$life.key" gone.ledger.key
+expect 6 'is gone' "$TACIT" ledger plan --epsilon 0.01 --delta 1e-8 --lifetime gone.ledger
 says 'whole, sealed with its key' "$TACIT" ledger verify "$life"
 "$TACIT" ledger show --svg spent.svg >/dev/null || complain "--svg"
 expect 3 'spent.svg' "$TACIT" ledger show --svg spent.svg

@@ -243,7 +243,10 @@ node: nobody is believed@src/runtime/node/marks.c@s/node_fail(n, TACIT_EVERIFY, 
 node: only more releases are proof@src/runtime/node/marks.c@s/(accepted || memcmp/(n || memcmp/@unit/node_rollback_test
 node: marks of what the owner accepted@src/runtime/node/marks.c@s/(accepted || memcmp/(memcmp/@unit/node_rollback_test
 node: marks only in messages@src/runtime/node/marks.c@s/(hello || a->mark_stamp >= peer->answered)/false/@unit/node_rollback_test
-node: an old mark takes the place of a higher@src/runtime/node/marks.c@s/if (mark->releases > heard->mark.releases)/if (mark->releases)/@unit/node_rollback_test
+node: an old mark takes the place of a higher@src/runtime/node/marks.c@s/if (kept \&\& mark->releases > kept->mark.releases)/if (kept)/@unit/node_rollback_test
+node: marks of a later life take the place of those before@src/runtime/node/marks.c@s/if (latest->mark.releases > 0 .*/if (!latest)/@unit/node_rollback_test
+node: answers that nobody could check are testimony@src/runtime/node/greet.c@s/peer->testified |= compared;/peer->testified = true;/@unit/node_rollback_test
+node: answers to an earlier life are testimony@src/runtime/node/greet.c@s/g.stamp > n->born_stamp/n/@unit/node_rollback_test
 node: a signature for any run@src/net/mark.c@s/crypto_generichash_update(&h, run, TACIT_RUN_ID);/(void)run;/@unit/node_attack_test
 node: speaks again whoever is away@src/runtime/node/begin.c@s/return n->unsure \&\& /return false \&\& /@unit/node_rollback_test
 node: whom it met is forgotten@src/runtime/node/peers.c@s/peer->known = node_store_put_peer(.*;/peer->known = true;/@unit/node_rollback_test

@@ -15,6 +15,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "net/bits.h"
 
@@ -105,6 +106,15 @@ static tacit_status read_heard(tacit_greeting *g, const uint8_t *bytes, tacit_er
     return TACIT_OK;
 }
 
+int tacit_marked_order(const tacit_marked *a, const tacit_marked *b)
+{
+    if (a->agent != b->agent)
+        return a->agent < b->agent ? -1 : 1;
+    if (a->mark.releases != b->mark.releases)
+        return a->mark.releases < b->mark.releases ? -1 : 1;
+    return memcmp(a->mark.head, b->mark.head, sizeof a->mark.head);
+}
+
 static tacit_status read_marks(tacit_greeting *g, const uint8_t *bytes, tacit_error *err)
 {
     if (g->mark_count == 0)
@@ -115,10 +125,13 @@ static tacit_status read_marks(tacit_greeting *g, const uint8_t *bytes, tacit_er
     g->mark = mark;
     for (uint32_t i = 0; i < g->mark_count; i++, bytes += MARK) {
         mark[i].agent = tacit_get_u32(bytes);
-        if (i > 0 && mark[i].agent <= mark[i - 1].agent)
-            return tacit_fail(err, TACIT_EINPUT, "mark %u of a greeting is not in order", i);
         if (!tacit_mark_read(&mark[i].mark, bytes + 4) || mark[i].mark.releases == 0)
             return tacit_fail(err, TACIT_EINPUT, "mark %u of a greeting tells of no release", i);
+        if (i > 0 && tacit_marked_order(&mark[i - 1], &mark[i]) >= 0)
+            return tacit_fail(err, TACIT_EINPUT, "mark %u of a greeting is not in order", i);
+        if (i > 1 && mark[i].agent == mark[i - 2].agent)
+            return tacit_fail(err, TACIT_EINPUT, "mark %u of a greeting is the third of its agent",
+                              i);
     }
     return TACIT_OK;
 }

@@ -5,7 +5,7 @@
  * What nodes tell each other about themselves: the payload of hello, hello-ack, ping and pong.
  *
  * A ping is answered by a pong with the ping's stamp, which tells what was heard of the asker's
- * agents: up to which message, and the highest mark of each (mark.h). From that the asker learns
+ * agents: up to which message, and the highest marks of each (mark.h). From that the asker learns
  * which of its last words got lost, and whether its own ledger is older than what it told.
  */
 #include "net/mark.h"
@@ -37,8 +37,11 @@ typedef struct tacit_greeting {
     uint32_t heard_count, mark_count;
     const uint32_t *agent;    /* sorted */
     const tacit_heard *heard; /* sorted by from, then to */
-    const tacit_marked *mark; /* sorted by agent */
+    const tacit_marked *mark; /* sorted by tacit_marked_order, at most two of an agent */
 } tacit_greeting;
+
+/* By agent, then releases, then head; below 0, 0, above 0. */
+int tacit_marked_order(const tacit_marked *a, const tacit_marked *b);
 
 size_t tacit_greeting_bytes(const tacit_greeting *g);
 void tacit_greeting_encode(uint8_t *out, const tacit_greeting *g);

@@ -23,7 +23,9 @@ static void check(const tacit_greeting *g, const uint8_t *bytes, size_t len)
         demand(((uint64_t)a->from << 32 | a->to) < ((uint64_t)b->from << 32 | b->to));
     }
     for (uint32_t i = 0; i < g->mark_count; i++)
-        demand(g->mark[i].mark.releases > 0 && (i == 0 || g->mark[i - 1].agent < g->mark[i].agent));
+        demand(g->mark[i].mark.releases > 0 &&
+               (i == 0 || tacit_marked_order(&g->mark[i - 1], &g->mark[i]) < 0) &&
+               (i < 2 || g->mark[i - 2].agent < g->mark[i].agent));
     demand(tacit_greeting_bytes(g) == len && g->flags <= 3);
     uint32_t agents, heard, marks;
     demand(tacit_greeting_peek(bytes, len, &agents, &heard, &marks));

@@ -172,11 +172,33 @@ static void test_lists_are_sorted_without_doubles(void **state)
     bytes[AT_TOLD + 48] = 6; /* then 6 */
     refused(bytes, FULL, "number 2 of a greeting");
     written(bytes);
-    bytes[AT_MARK + 92] = 6; /* twice 6 */
+    bytes[AT_MARK + 92] = 5; /* 6, then 5 */
+    refused(bytes, FULL, "mark 1 of a greeting is not in order");
+    memcpy(bytes + AT_MARK + 92, bytes + AT_MARK, 92); /* twice the same */
+    refused(bytes, FULL, "mark 1 of a greeting is not in order");
+    bytes[AT_MARK + 92 + 4]--; /* two of an agent: the lower first */
     refused(bytes, FULL, "mark 1 of a greeting is not in order");
     written(bytes);
     memset(bytes + AT_MARK + 4, 0, TACIT_MARK_BYTES);
     refused(bytes, FULL, "mark 0 of a greeting tells of no release");
+}
+
+/* Two marks of an agent, also with the same number; not three. */
+static void test_marks_of_an_agent(void **state)
+{
+    (void)state;
+    const tacit_marked three[] = {
+        {6, {.releases = 5, .head = {1}}}, {6, {.releases = 5, .head = {2}}}, {6, {.releases = 6}}};
+    uint8_t bytes[32 + 3 * 92];
+    tacit_error err = {0};
+    tacit_greeting g = {.mark_count = 2, .mark = three}, got;
+    tacit_greeting_encode(bytes, &g);
+    check_ok(decode(&got, bytes, tacit_greeting_bytes(&g), &err), &err);
+    assert_memory_equal(got.mark[1].mark.head, three[1].mark.head, TACIT_MARK_HEAD);
+    tacit_greeting_clear(&got);
+    g.mark_count = 3;
+    tacit_greeting_encode(bytes, &g);
+    refused(bytes, sizeof bytes, "mark 2 of a greeting is the third of its agent");
 }
 
 /* As large as it may be; what comes back is what went in. */
@@ -226,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_counts_beyond_the_limit),
         cmocka_unit_test(test_unknown_flags),
         cmocka_unit_test(test_lists_are_sorted_without_doubles),
+        cmocka_unit_test(test_marks_of_an_agent),
         cmocka_unit_test(test_the_largest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -413,7 +413,7 @@ static void test_room_for_greetings(void **state)
     open_quiet(&s, TACIT_WAKES);
     assert_int_equal(node_pairs(s.all.place[0].node), 2);
     assert_int_equal(node_greeting_room(s.all.place[0].node),
-                     TACIT_WIRE_HEADER + 32 + 2 * 4 + 2 * 24 + 4 * 92);
+                     TACIT_WIRE_HEADER + 32 + 2 * 4 + 2 * 24 + 8 * 92);
     node_scene_clear(&s);
     open_quiet(&s, TACIT_CHATTY);
     assert_int_equal(node_pairs(s.all.place[0].node), 4); /* anybody with anybody */

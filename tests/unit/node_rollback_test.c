@@ -367,6 +367,141 @@ static void test_pings_tell_it_too(void **state)
     node_scene_clear(&s);
 }
 
+/* Frames between nodes 0 and 1 are lost. */
+static bool cut(nodes *all, uint32_t from, uint32_t to, uint8_t *bytes, size_t len)
+{
+    (void)all;
+    (void)bytes;
+    (void)len;
+    return from + to != 1;
+}
+
+/* The witness was there all the time and could not be reached: when it can, the node's greeting
+ * carries a higher mark than what the witness knows. That must not take its place. */
+static void test_a_witness_that_was_cut_off(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    char command[300];
+    node_scene s;
+    node_scene_init(&s, TACIT_WAKES);
+    open_node(&s, 0);
+    open_node(&s, 1);
+    node_scene_run(&s, 15);
+    const uint64_t told = node_scene_releases(&s, 0);
+    assert_true(told > 0);
+    nodes_crash(&s.all, 0);
+    snprintf(command, sizeof command, "rm -rf '%s/0'", s.all.folder);
+    assert_int_equal(system(command), 0);
+    s.all.hand = cut;
+    open_node(&s, 0);
+    open_node(&s, 2);
+    node_scene_run(&s, 60);
+    assert_true(node_scene_releases(&s, 0) > told);
+    s.all.hand = NULL;
+    check_fails(nodes_run(&s.all, 120, &err), TACIT_EVERIFY, &err, "another past");
+    node_scene_clear(&s);
+}
+
+/* What a witness keeps: the highest mark of each of the last two lives, and also on its disk. */
+static void test_marks_of_two_lives(void **state)
+{
+    (void)state;
+    const tacit_mark five = {.releases = 5, .head = {5}}, six = {.releases = 6, .head = {6}};
+    const tacit_mark more = {.releases = 31, .head = {31}}, other = {.releases = 5, .head = {9}};
+    node_scene s;
+    node_scene_init(&s, TACIT_WAKES);
+    s.probe.on = NULL;
+    node_scene_open(&s);
+    node_scene_run(&s, 1);
+    node_heard *h = node_heard_of(node_hosted(s.all.place[1].node, 1), 0);
+    node_keep_mark(h, UINT64_C(1) << 46, &five);
+    node_keep_mark(h, UINT64_C(1) << 46, &other); /* the first stays */
+    assert_memory_equal(&h->latest.mark, &five, sizeof five);
+    node_keep_mark(h, (UINT64_C(1) << 46) + 1, &five); /* goes on from it */
+    assert_int_equal(h->earlier.mark.releases, 0);
+    node_keep_mark(h, (UINT64_C(1) << 46) + 1, &six);
+    node_keep_mark(h, (UINT64_C(1) << 46) + 2, &more);
+    node_keep_mark(h, UINT64_C(1) << 46, &more); /* late, of a life that is not kept */
+    node_checkpoint(s.all.place[1].node);
+    nodes_crash(&s.all, 1);
+    open_node(&s, 1);
+    h = node_heard_of(node_hosted(s.all.place[1].node, 1), 0);
+    assert_memory_equal(&h->latest.mark, &more, sizeof more);
+    assert_memory_equal(&h->earlier.mark, &six, sizeof six);
+    node_scene_clear(&s);
+}
+
+/* Its disk was full when the answers came, so nothing was compared with its ledger: no testimony,
+ * and when the disk has room again the next answers stop it. */
+static void test_answers_to_a_mute_node(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    node_scene s;
+    open_with_copy(&s);
+    node_scene_run(&s, 15);
+    put_back(&s, 0);
+    open_node(&s, 0);
+    tacit_node *n = s.all.place[0].node;
+    const uint64_t before = node_scene_releases(&s, 0);
+    snprintf(n->store->why, sizeof n->store->why, "no room");
+    n->store->db_broken = n->was_mute = true;
+    n->retry_at = s.all.clock + 8;
+    node_scene_run(&s, s.all.clock + 6);
+    for (uint32_t k = 1; k < SCENE_NODES; k++) {
+        const node_peer *peer = node_peer_by_key(n, s.all.members[k].key);
+        assert_true(peer->greeted);
+        assert_false(peer->testified);
+    }
+    check_fails(nodes_run(&s.all, 60, &err), TACIT_EVERIFY, &err, "old copy");
+    assert_int_equal(node_scene_releases(&s, 0), before);
+    node_scene_clear(&s);
+}
+
+static nodes_frame late[8];
+static uint32_t late_count;
+
+/* What node 1 says to node 0 stays under way: the first of it is kept for later. */
+static bool hold(nodes *all, uint32_t from, uint32_t to, uint8_t *bytes, size_t len)
+{
+    (void)all;
+    if (from != 1 || to != 0)
+        return true;
+    uint8_t *copy = late_count < 8 ? malloc(len) : NULL;
+    if (copy) {
+        memcpy(copy, bytes, len);
+        late[late_count++] = (nodes_frame){from, to, len, copy};
+    }
+    return false;
+}
+
+/* Answers to pings of an earlier life, which knew less, come in this one: they answer nothing. */
+static void test_answers_to_an_earlier_life(void **state)
+{
+    (void)state;
+    node_scene s;
+    open_with_copy(&s);
+    node_scene_run(&s, 6);
+    late_count = 0;
+    s.all.hand = hold;
+    node_scene_run(&s, 20);
+    assert_true(late_count > 0);
+    s.all.hand = cut;
+    nodes_crash(&s.all, 2);
+    put_back(&s, 0);
+    open_node(&s, 0);
+    node_scene_run(&s, 60); /* more pings than in the life before */
+    for (uint32_t k = 0; k < late_count; k++) {
+        nodes_inject(&s.all, 1, 0, late[k].bytes, late[k].len);
+        free(late[k].bytes);
+    }
+    const node_peer *peer = node_peer_by_key(s.all.place[0].node, s.all.members[1].key);
+    assert_false(peer->testified);
+    assert_int_equal(peer->answered, 0);
+    node_scene_clear(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,6 +512,10 @@ int main(void)
         cmocka_unit_test(test_all_restart_at_once),
         cmocka_unit_test(test_without_a_past),
         cmocka_unit_test(test_a_longer_ledger_with_another_past),
+        cmocka_unit_test(test_a_witness_that_was_cut_off),
+        cmocka_unit_test(test_marks_of_two_lives),
+        cmocka_unit_test(test_answers_to_a_mute_node),
+        cmocka_unit_test(test_answers_to_an_earlier_life),
         cmocka_unit_test(test_pings_tell_it_too),
         cmocka_unit_test(test_accepted_as_spent),
         cmocka_unit_test(test_what_cannot_be_accepted),

@@ -104,7 +104,7 @@ size_t node_greeting_room(const tacit_node *n)
     size_t agents = 0;
     for (uint32_t m = 0; m < n->plan.member_count; m++)
         agents = n->plan.members[m].count > agents ? n->plan.members[m].count : agents;
-    const size_t marks = agents + n->plan.hosted_count;
+    const size_t marks = 2 * (agents + n->plan.hosted_count); /* two of an agent at most */
     const tacit_greeting most = {
         .agents = (uint32_t)agents,
         .heard_count = (uint32_t)(pairs < TACIT_GREETING_AGENTS ? pairs : TACIT_GREETING_AGENTS),
@@ -290,7 +290,7 @@ static bool is_too_large(tacit_node *n, node_peer *peer, const tacit_wire_header
     if (!tacit_greeting_peek(payload, h->payload, &agents, &heard, &marks))
         return false; /* decoding says what is wrong */
     if (agents <= most && heard <= (uint64_t)most * n->plan.hosted_count &&
-        marks <= (uint64_t)most + n->plan.hosted_count)
+        marks <= (uint64_t)most + UINT64_C(2) * n->plan.hosted_count)
         return false;
     snprintf(words, sizeof words,
              "its greeting tells of %u agents, %u pairs of agents and %u marks; it can have %u "
@@ -337,7 +337,7 @@ void node_on_greeting(tacit_node *n, node_peer *peer, const tacit_wire_header *h
     peer->quiet = g.quiet;
     peer->ended = g.flags & TACIT_GREETING_ENDED;
     peer->mute = g.flags & TACIT_GREETING_MUTE;
-    node_on_marks(n, peer, &g);
+    const bool compared = node_check_marks(n, peer, &g);
     if (n->status != TACIT_OK) { /* from an old copy nothing more is said */
         tacit_greeting_clear(&g);
         return;
@@ -346,12 +346,16 @@ void node_on_greeting(tacit_node *n, node_peer *peer, const tacit_wire_header *h
         node_greet(n, peer, TACIT_WIRE_HELLO_ACK, g.stamp);
     if (h->kind == TACIT_WIRE_PING)
         node_greet(n, peer, TACIT_WIRE_PONG, g.stamp);
+    /* After the answer, which shows what it told before this life. */
+    node_keep_marks(n, peer, h->incarnation, &g);
     const bool answer = h->kind == TACIT_WIRE_HELLO_ACK || h->kind == TACIT_WIRE_PONG;
-    if (answer && g.stamp <= peer->ping && g.stamp > peer->answered) { /* each once */
+    if (answer && g.stamp <= peer->ping && g.stamp > n->born_stamp &&
+        g.stamp > peer->answered) { /* each once */
         if (g.stamp == peer->ping)
             peer->round_trip = n->now - peer->ping_sent;
         peer->answered = g.stamp;
-        peer->greeted = peer->testified = true;
+        peer->greeted = true;
+        peer->testified |= compared;
         check_own_lives(n, peer, &g);
         say_again(n, peer, &g);
     }

@@ -180,6 +180,7 @@ static tacit_status open_store(tacit_node *n, tacit_error *err)
     free(agents);
     if (status == TACIT_OK) {
         n->incarnation = node_store_incarnation(n->store);
+        n->stamps = n->born_stamp = n->incarnation << 16;
         n->forgot = node_store_is_new(n->store);
         n->give_up = n->meet_by + time_left(n);
     }

@@ -69,12 +69,18 @@ typedef struct node_word {
     node_bytes *payload;
 } node_word;
 
+/* The highest mark of a life (incarnation) of an agent's node. */
+typedef struct node_kept {
+    uint64_t life;
+    tacit_mark mark;
+} node_kept;
+
 /* What an agent has heard of another. */
 typedef struct node_heard {
     uint32_t from;
     uint64_t incarnation, sequence, releases;
-    uint64_t asked;  /* releases made at its request */
-    tacit_mark mark; /* the highest of it */
+    uint64_t asked;            /* releases made at its request */
+    node_kept latest, earlier; /* of its last two lives: the later may not go on from the other */
 } node_heard;
 
 typedef struct node_request {
@@ -131,7 +137,7 @@ typedef struct node_peer {
     uint32_t slot;  /* in the failure detector; UINT32_MAX: not watched */
     bool met;       /* heard in this life of ours */
     bool known;     /* met in any: node.db has it */
-    bool testified; /* has answered in this life, with what it knows of our ledgers */
+    bool testified; /* what it knows of our ledgers was compared with them in this life */
     bool greeted;   /* has told what it heard of our agents */
     bool left;      /* said goodbye */
     bool ended, mute;
@@ -198,7 +204,8 @@ struct tacit_node {
     double next_save;
     uint64_t beats;
     uint64_t incarnation;
-    uint64_t stamps; /* pings so far */
+    uint64_t stamps;     /* that of the last ping */
+    uint64_t born_stamp; /* up to here they are of earlier lives, whose answers may still come */
     uint64_t quiet;
     tacit_random random;
     tacit_stream chance; /* of membership */
@@ -347,13 +354,17 @@ const node_word *node_next_word(const node_agent *agent, const node_word *after,
 /* ---- marks.c ---- */
 /* The agent's own, of what its ledger holds now. */
 const tacit_mark *node_mark(tacit_node *node, node_agent *agent);
-void node_keep_mark(node_heard *heard, const tacit_mark *mark);
+void node_keep_mark(node_heard *heard, uint64_t life, const tacit_mark *mark);
 /* For a greeting to `peer`: those of our agents (all in a hello, else what it may not have), and
  * `theirs` as we know them. The caller frees it. */
 tacit_marked *node_list_marks(tacit_node *node, const node_peer *peer, bool hello, bool theirs,
                               uint32_t *count);
-/* Fails the node if one of them proves that its ledger is an old copy. */
-void node_on_marks(tacit_node *node, node_peer *peer, const tacit_greeting *greeting);
+/* Those of our own agents: fails the node if one of them proves that its ledger is an old copy.
+ * False: the ledger could not be read, so they prove nothing either way. */
+bool node_check_marks(tacit_node *node, node_peer *peer, const tacit_greeting *greeting);
+/* Those of the peer's agents, which is in that life. */
+void node_keep_marks(tacit_node *node, const node_peer *peer, uint64_t life,
+                     const tacit_greeting *greeting);
 
 /* ---- begin.c ---- */
 /* While meeting: agents start as soon as they may. */

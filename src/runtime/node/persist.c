@@ -12,10 +12,18 @@
 #include "base/saver.h"
 #include "runtime/node/node.h"
 
-#define LAYOUT 3
-#define HEARD_BYTES (5 * 8 + TACIT_MARK_BYTES)
+#define LAYOUT 4
+#define HEARD_BYTES (5 * 8 + 2 * (8 + TACIT_MARK_BYTES))
 
 /* ---- saving ---- */
+
+static void save_kept(tacit_saver *s, const node_kept *kept)
+{
+    uint8_t mark[TACIT_MARK_BYTES];
+    tacit_mark_write(mark, &kept->mark);
+    tacit_save_u64(s, kept->life);
+    tacit_save_bytes(s, mark, sizeof mark);
+}
 
 static void save_heard(tacit_saver *s, const node_agent *a)
 {
@@ -27,9 +35,8 @@ static void save_heard(tacit_saver *s, const node_agent *a)
         tacit_save_u64(s, h->sequence);
         tacit_save_u64(s, h->releases);
         tacit_save_u64(s, h->asked);
-        uint8_t mark[TACIT_MARK_BYTES];
-        tacit_mark_write(mark, &h->mark);
-        tacit_save_bytes(s, mark, sizeof mark);
+        save_kept(s, &h->latest);
+        save_kept(s, &h->earlier);
     }
 }
 
@@ -126,6 +133,15 @@ static bool load_start(tacit_loader *l, const node_agent *a)
     return same;
 }
 
+static void load_kept(tacit_loader *l, node_kept *kept)
+{
+    uint8_t mark[TACIT_MARK_BYTES] = {0};
+    kept->life = tacit_load_u64(l);
+    tacit_load_bytes(l, mark, sizeof mark);
+    if (!tacit_mark_read(&kept->mark, mark))
+        tacit_loader_refuse(l, "the mark of an agent makes no sense");
+}
+
 static void load_heard(tacit_loader *l, node_agent *a)
 {
     const uint64_t count = tacit_load_u64(l);
@@ -142,10 +158,8 @@ static void load_heard(tacit_loader *l, node_agent *a)
         h->sequence = tacit_load_u64(l);
         h->releases = tacit_load_u64(l);
         h->asked = tacit_load_u64(l);
-        uint8_t mark[TACIT_MARK_BYTES] = {0};
-        tacit_load_bytes(l, mark, sizeof mark);
-        if (!tacit_mark_read(&h->mark, mark))
-            tacit_loader_refuse(l, "the mark of an agent makes no sense");
+        load_kept(l, &h->latest);
+        load_kept(l, &h->earlier);
     }
 }
 

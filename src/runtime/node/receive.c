@@ -197,7 +197,7 @@ static void on_agents(tacit_node *n, node_peer *peer, const tacit_wire_header *h
     node_heard *heard = node_heard_of(a, (uint32_t)h->from);
     if (!heard)
         return;
-    node_keep_mark(heard, &h->mark);
+    node_keep_mark(heard, h->incarnation, &h->mark);
     if (!listens(n, a))
         return;
     if (!is_later(h, heard)) {

@@ -262,6 +262,8 @@ node: members send others anywhere@src/runtime/node/gossip.c@s/return !peer->lis
 link: one address takes all places@src/net/link_guests.c@s/ || most > room \/ 2//@unit/link_attack_test
 link: guests are sent away though their key has passed@src/net/link_guests.c@s/return c->number \&\& !c->closing \&\& !c->spoke \&\& !c->passed;/return c->number \&\& !c->closing \&\& !c->spoke;/;s/if (!c->passed \&\& (go/if ((go/@unit/link_attack_test
 link: of addresses with equally many guests the lowest loses@src/net/link_guests.c@s/if (size < \*most)/if (size <= *most)/@unit/link_attack_test
+link: tails of ended connections stay for ever@src/net/link_bytes.c@s/if (!taking || !(passed > 0))/if (taking || !taking)/@unit/link_backlog_test
+link: tails fade though nothing is taken@src/net/link_bytes.c@s/if (!taking || !(passed > 0))/(void)taking; if (!(passed > 0))/@unit/link_backlog_test
 link: any guest goes@src/net/link_guests.c@s/ || c->arrived < w->item\[go\].arrived/ || k/@unit/link_attack_test
 link: closed connections forgotten@src/net/link_bytes.c@s/    \*(p ? &p->left : &w->left) += bytes;/    (void)bytes;/@unit/link_backlog_test
 link: no bound for all together@src/net/link_bytes.c@s/sum > share_of_all(link)/false/@unit/link_backlog_test

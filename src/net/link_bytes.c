@@ -13,7 +13,10 @@
  * that passed the handshake last from its address: a guess, but only wrong between peers that
  * share an address, and corrected by the first frame. Of a connection that its peer closes we have
  * the count of the last look; so that nobody sends a lot between two looks and closes, over and
- * over, each such end counts TAIL bytes more.
+ * over, each such end counts TAIL bytes more. Most ends have no such tail, and while others keep
+ * the link busy nobody can tell. So tails fade, one in FADE seconds for each peer, as long as
+ * frames are taken: ZeroMQ takes them from all connections in turn, those that have ended among
+ * them.
  *
  * Some bytes never become frames: those of handshakes, of a frame that was cut, of what the kernel
  * held when a connection was closed. They would add up. But as soon as nothing waits any more,
@@ -29,6 +32,7 @@ enum {
     BUFFERS = 16 << 20, /* bytes: kernels take in 6 MB before ZeroMQ reads, by default */
     PEERS = 4,          /* so many peers' shares are that of all, unless somebody says another */
     TAIL = 4 << 20,
+    FADE = 5,                   /* seconds */
     INITIATED = 64 + 202 + 257, /* bytes of a client whose key can be judged, at least */
     TEXT = 64                   /* of an address */
 };
@@ -101,12 +105,13 @@ void link_bytes_leave(tacit_link *link, const link_connection *c, bool by_us)
 {
     link_watch *w = &link->watch;
     link_peer *p = c->named ? link_find_user(&link->peers, c->user) : NULL;
-    const uint64_t bytes = pending(c) + (by_us || !c->passed ? 0 : TAIL);
+    const uint64_t tail = by_us || !c->passed ? 0 : TAIL;
     if (!c->passed && !c->spoke)
         return; /* it was never more than a handshake */
-    *(p ? &p->left : &w->left) += bytes;
+    *(p ? &p->left : &w->left) += pending(c);
+    *(p ? &p->tails : &w->tails) += tail;
     if (p)
-        p->waiting += by_us ? 0 : TAIL;
+        p->waiting += tail;
     w->owes = true;
 }
 
@@ -120,26 +125,49 @@ void link_bytes_take(tacit_link *link, int fd, link_connection *c, const char us
 {
     link_watch *w = &link->watch;
     link_peer *p = link_find_user(&link->peers, user);
-    uint64_t *left = p && p->left > 0 ? &p->left : &w->left;
-    if (w->owes && c && *left > 0 && pending(c) < len) {
+    const bool its = p && p->left + p->tails > 0;
+    uint64_t *left = its ? &p->left : &w->left, *tails = its ? &p->tails : &w->tails;
+    if (w->owes && c && *left + *tails > 0 && pending(c) < len) {
         link_look_at(fd, c); /* perhaps it has come since */
         if (pending(c) < len)
             c = NULL; /* no: it is of an earlier connection */
     }
-    if (c)
+    if (c) {
         c->taken += len;
-    else
-        less(left, len);
+        return;
+    }
+    const uint64_t beyond = len > *left ? len - *left : 0;
+    less(left, len);
+    less(tails, beyond);
 }
 
 void link_bytes_none(tacit_link *link)
 {
     if (!link->watch.owes)
         return;
-    for (size_t k = 0; k < link->peers.count; k++)
-        link->peers.peer[k]->left = link->peers.peer[k]->waiting = 0;
-    link->watch.left = link->counts.waiting = 0;
+    for (size_t k = 0; k < link->peers.count; k++) {
+        link_peer *p = link->peers.peer[k];
+        p->left = p->tails = p->waiting = 0;
+    }
+    link->watch.left = link->watch.tails = link->counts.waiting = 0;
     link->watch.owes = false;
+}
+
+/* A pause between two looks, in which nobody took frames, does not count. */
+static void fade_tails(tacit_link *link, double now)
+{
+    link_watch *w = &link->watch;
+    const double passed = now - w->looked;
+    const bool taking = link->received != w->received;
+    w->looked = now;
+    w->received = link->received;
+    if (!taking || !(passed > 0))
+        return;
+    const double most = 2 * LINK_LOOK;
+    const uint64_t by = (uint64_t)(TAIL * (passed < most ? passed : most) / FADE);
+    less(&w->tails, by);
+    for (size_t k = 0; k < link->peers.count; k++)
+        less(&link->peers.peer[k]->tails, by);
 }
 
 /* ---- limits ---- */
@@ -148,10 +176,12 @@ void link_bytes_none(tacit_link *link)
 static uint64_t add_up(tacit_link *link, size_t *who)
 {
     link_watch *w = &link->watch;
-    uint64_t sum = w->left;
-    *who = w->left > 0;
-    for (size_t k = 0; k < link->peers.count; k++)
-        link->peers.peer[k]->waiting = link->peers.peer[k]->left;
+    uint64_t sum = w->left + w->tails;
+    *who = sum > 0;
+    for (size_t k = 0; k < link->peers.count; k++) {
+        link_peer *p = link->peers.peer[k];
+        p->waiting = p->left + p->tails;
+    }
     for (size_t fd = 0; fd < w->count; fd++) {
         link_connection *c = &w->item[fd];
         if (!is_open(c) || !link_look_at((int)fd, c))
@@ -171,10 +201,11 @@ static uint64_t add_up(tacit_link *link, size_t *who)
     return sum;
 }
 
-void link_bytes_look(tacit_link *link)
+void link_bytes_look(tacit_link *link, double now)
 {
     link_watch *w = &link->watch;
     size_t who;
+    fade_tails(link, now);
     const uint64_t sum = add_up(link, &who);
     const uint64_t mean = who ? sum / who : 0;
     const bool full = sum > share_of_all(link);

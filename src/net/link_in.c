@@ -112,7 +112,7 @@ void link_answer(tacit_link *link)
     if (now >= link->next_look) {
         link->next_look = now + LINK_LOOK;
         link_watch_drain(link);
-        link_bytes_look(link);
+        link_bytes_look(link, now);
     }
     if (now >= link->next_revival) {
         link->next_revival = now + LINK_REVIVAL;

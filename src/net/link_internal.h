@@ -37,6 +37,7 @@ typedef struct link_peer {
     double writable; /* when it last was, or began */
     tacit_rate frames, bytes;
     uint64_t left;    /* bytes that came over connections that have ended, and were not taken */
+    uint64_t tails;   /* ... that may have come after the last look at them; these fade */
     uint64_t waiting; /* ... over all its connections, at the last look */
     uint64_t heard;   /* when, in frames of the link: the stranger silent for longest makes room */
     tacit_link_peer_counts counts; /* its identity as well, if `known` */
@@ -82,7 +83,10 @@ typedef struct link_watch {
     uint64_t numbers;
     uint64_t refused_keys; /* of connections that are still there */
     uint64_t left;         /* bytes of ended connections that were not taken; nobody knows whose */
+    uint64_t tails;        /* as those of a peer */
     bool owes;             /* there is something left of ended connections, perhaps */
+    double looked;         /* when tails faded last, */
+    uint64_t received;     /* and how many frames had been taken in by then */
 } link_watch;
 
 struct tacit_link {
@@ -130,8 +134,8 @@ void link_bytes_take(tacit_link *link, int fd, link_connection *c, const char us
                      uint64_t len);
 /* Nothing waits to be taken. */
 void link_bytes_none(tacit_link *link);
-/* Look for peers that eat memory. */
-void link_bytes_look(tacit_link *link);
+/* Look for peers that eat memory; `now` by the link's clock. */
+void link_bytes_look(tacit_link *link, double now);
 /* May this peer make another connection? */
 bool link_bytes_room(const tacit_link *link, const link_peer *p);
 

@@ -6,6 +6,7 @@
 #include <zmq.h>
 
 #include "link_tools.h"
+#include "net/link_internal.h"
 
 enum { LEN = 1 << 16, MEGABYTE = 1 << 20, ROUND = 8 * MEGABYTE, FRAMES = ROUND / LEN };
 
@@ -143,11 +144,52 @@ static void test_all_together(void **state)
     side_close(&c);
 }
 
+/* A peer comes and goes while another keeps the link busy, so that something always waits. What
+ * may have come last over each of its connections does not keep it out for ever; but as long as
+ * nobody takes frames, it stays in the count. */
+static void test_tails_fade(void **state)
+{
+    (void)state;
+    enum { ENDS = 6, LOOKS = 400 };
+    tacit_error err;
+    tacit_identity id;
+    link_peer *p;
+    double now = 1000;
+    tacit_link *link = calloc(1, sizeof *link);
+    assert_non_null(link);
+    link->o.frame_max = LEN;
+    link->o.queue = 20;
+    check_ok(tacit_identity_fresh(&id, &err), &err);
+    check_ok(link_table_init(&link->peers, &err), &err);
+    check_ok(link_add(&link->peers, id.public_key, &p, &err), &err);
+    link_connection c = {.number = 1, .passed = true, .named = true, .arrived = 600};
+    memcpy(c.user, p->user, sizeof c.user);
+    link_bytes_look(link, now);
+    for (int k = 0; k < ENDS; k++)
+        link_bytes_leave(link, &c, false);
+    for (int k = 0; k < LOOKS; k++)
+        link_bytes_look(link, now += LINK_LOOK);
+    link_bytes_look(link, now += 3600);
+    assert_false(link_bytes_room(link, p));
+    link->received++; /* after such a pause, one frame does not make up for it */
+    link_bytes_look(link, now += 3600);
+    assert_false(link_bytes_room(link, p));
+    for (int k = 0; k < LOOKS; k++) {
+        link->received++;
+        link_bytes_look(link, now += LINK_LOOK);
+    }
+    assert_true(link_bytes_room(link, p));
+    assert_int_equal(link->counts.waiting, ENDS * c.arrived); /* what was counted stays */
+    link_table_clear(&link->peers);
+    free(link);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_closed_connections_count, link_tools_begin),
         cmocka_unit_test_setup(test_all_together, link_tools_begin),
+        cmocka_unit_test_setup(test_tails_fade, link_tools_begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -221,6 +221,16 @@ static tacit_status look(tacit_peer_lifetime *l, tacit_lifetime *ledger, tacit_e
 
 /* ---- the door ---- */
 
+/* A learner that only asks others, say. */
+static bool has_no_records(const tacit_dataset *data)
+{
+    uint64_t rows = 0;
+    for (int split = 0; data && split < TACIT_SPLITS; split++)
+        for (uint32_t a = 0; a < tacit_dataset_agents(data); a++)
+            rows += tacit_shard_rows(tacit_dataset_shard(data, a, (tacit_split)split));
+    return rows == 0;
+}
+
 bool tacit_peer_counts(tacit_peer_lifetime *l, const tacit_peer *peer)
 {
     const char *why = NULL;
@@ -228,6 +238,8 @@ bool tacit_peer_counts(tacit_peer_lifetime *l, const tacit_peer *peer)
         why = "\"node.lifetime\" is off: budgets of other runs over these records are not counted";
     else if (tacit_source_is_drawn(tacit_peer_data(peer)->source))
         why = "the records are made up (\"data.source\"): they belong to nobody";
+    else if (has_no_records(tacit_peer_plan(peer)->data))
+        why = "its agents hold no records";
     *l = (tacit_peer_lifetime){.shown.counted = why == NULL};
     if (why)
         snprintf(l->shown.why_not, sizeof l->shown.why_not, "%s", why);

@@ -94,7 +94,7 @@ tacit_status lifetime_verify_records(tacit_lifetime *l, tacit_error *err)
         l->book.sets[k].records = 0;
     while ((code = sqlite3_step(s)) == SQLITE_ROW && good) {
         tacit_columns c = {.s = s, .good = true};
-        print p;
+        print p = {{0}};
         tacit_take_bytes(&c, p.bytes, LIFETIME_PRINT);
         const uint64_t dataset = tacit_take_count(&c);
         /* Rows out of order are not found by their key, however good each of them is. */

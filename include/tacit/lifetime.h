@@ -15,7 +15,9 @@
  * and for the process that opened it.
  *
  * Costs of a later run may be chosen by what earlier runs said, so budgets here are enforced by
- * privacy filters, which are sound under such choices; pld and kov only show.
+ * privacy filters, which are sound under such choices for lists of costs and for blocks that stay
+ * charged, but not proved for blocks that are settled by their releases (docs/lifetime.md); pld and
+ * kov only show.
  */
 #include "tacit/account.h"
 #include "tacit/base.h"
